@@ -1,5 +1,5 @@
-# _gpuhist_header WORD...: prints the names in the header of the last file that a command line names, one a line,
-# if its options or its name say how a header is written. (The same in bash and zsh.)
+# _gpuhist_header WORD...: prints the column names in the header of the last file on the command
+# line, one per line, if its options or name tell the header's format. Works in bash and zsh.
 _gpuhist_header() {
     local word before='' file='' plain='' delimiter='' line='' name='' c='' is_quoted='' i=0
     for word in "$@"; do
@@ -41,7 +41,7 @@ _gpuhist_header() {
         elif [[ $c == '"' ]]; then
             [[ -n $is_quoted ]] && is_quoted='' || is_quoted=1
         elif [[ $c == "$delimiter" && -z $is_quoted ]]; then
-            # What looks like a number or has these characters would have to be typed in quotes.
+            # Names that look like numbers or contain these characters would need quotes.
             case $name in
             '' | *[,:\"]*) ;;
             *[!0-9-]*) printf '%s\n' "$name" ;;

@@ -1,8 +1,7 @@
 /*
- * Writes what documents say of the options, from their table and those of commands and reductions:
- * copies a template from standard input to standard output, and replaces its lines @options@ and
- * @header@. "make" makes the man page and the completions with it; it runs on the machine that
- * builds.
+ * Writes the options in documents, from the tables of options, commands and reductions: copies a
+ * template from standard input to standard output, and replaces its lines @options@ and @header@.
+ * "make" runs it on the build machine to make the man page and the completions.
  *
  * usage: option_documents gpuhist.1|gpuhist.bash|gpuhist.fish|_gpuhist HEADER <TEMPLATE
  *
@@ -23,11 +22,11 @@
 #define LINE_BYTES 1024
 #define COLUMNS    100
 
-/* The texts of the man page. */
+/* The descriptions in the man page. */
 static char lines[LINES_MAX][LINE_BYTES];
 static size_t line_count;
 
-/* Writes an array of the names of all commands and what they do, "NAME:HELP". */
+/* Writes an array of all commands with their help, "NAME:HELP". */
 static void write_commands(const char *indent)
 {
     puts("operations=(");
@@ -36,7 +35,7 @@ static void write_commands(const char *indent)
     printf("%s)\n", indent);
 }
 
-/* Writes the names of the reductions, and a percentile for those. */
+/* Writes the names of the reductions, and one percentile as an example. */
 static void write_reduction_names(void)
 {
     for (unsigned i = 0; i < REDUCTION_QUANTILE; i++)
@@ -44,14 +43,14 @@ static void write_reduction_names(void)
     fputs("p99", stdout);
 }
 
-/* Whether the values of an option are a list, or @FILE. Pure. */
+/* Returns whether the values of an option are a list or @FILE. Pure. */
 static bool takes_list(const struct options_row *row)
 {
     return row->kind == OPTIONS_LIST ||
            (row->kind == OPTIONS_PREDICATE && row->value == PREDICATE_ANY_OF);
 }
 
-/* Writes the names that a first word may have, as a pattern of a shell: "uniq | distinct". */
+/* Writes the names that a first word can have, as a shell pattern: "uniq | distinct". */
 static void write_pattern(const struct options_command *command)
 {
     fputs(command->name, stdout);
@@ -135,7 +134,7 @@ static bool write_bash(void)
 
 /* --- zsh ----------------------------------------------------------------------------------- */
 
-/* Writes text with a backslash before each of those characters. */
+/* Writes a string with a backslash before each of the given characters. */
 static void write_escaped(const char *text, const char *characters)
 {
     for (; *text; text++)
@@ -190,7 +189,7 @@ static void write_zsh_row(const struct options_row *row)
     puts("'");
 }
 
-/* Options of the same operations stand together. */
+/* Options with the same operations are adjacent. */
 static bool write_zsh(void)
 {
     bool is_written[OPTIONS_ROWS_MAX] = {false};
@@ -232,7 +231,7 @@ static bool write_zsh(void)
 
 /* --- fish ---------------------------------------------------------------------------------- */
 
-/* Writes where an option's values come from, for "complete". */
+/* Writes the source of an option's values, for "complete". */
 static void write_fish_values(const struct options_row *row)
 {
     if (!row->argument || *row->argument == '[')
@@ -290,13 +289,13 @@ static bool write_fish(void)
 
 /* --- man ----------------------------------------------------------------------------------- */
 
-/* What the page says of an option, or below a heading: lines[begin..end). */
+/* The description of an option, or the text below a heading: lines[begin..end). */
 struct section {
     size_t begin;
     size_t end;
 };
 
-/* The heading of a group in the page: that of --help without what is in parentheses. */
+/* Returns the heading of a group in the page: that of --help without its part in parentheses. */
 static const char *group_heading(int group)
 {
     static char heading[64];
@@ -311,7 +310,7 @@ static const char *group_heading(int group)
 static struct section texts[OPTIONS_ROWS_MAX];
 static struct section introductions[OPTIONS_GROUPS];
 
-/* Returns the section that begins after this line, or NULL: it is none of the table's. */
+/* Returns the section that begins after this line; NULL: the tables have no such section. */
 static struct section *find_section(const char *line)
 {
     for (size_t i = 0; i < options_row_count; i++) {
@@ -327,7 +326,7 @@ static struct section *find_section(const char *line)
     return NULL;
 }
 
-/* Finds the texts of options and groups in the lines; fails at one that nothing asks for. */
+/* Finds the descriptions of options and groups in the lines; fails at an unknown one. */
 static bool read_texts(void)
 {
     struct section *current = NULL;
@@ -347,7 +346,7 @@ static bool read_texts(void)
     return true;
 }
 
-/* Reads the texts up to @end@. */
+/* Reads the descriptions up to @end@. */
 static bool read_lines(void)
 {
     while (line_count < LINES_MAX && fgets(lines[line_count], LINE_BYTES, stdin)) {

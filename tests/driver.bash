@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Automake's driver of tests that print TAP, but with one line for a file of tests, which has its counts; a
-# test that fails has a line of its own before it. "make check V=1" has a line for every test.
+# Automake's driver for tests that print TAP, but with one line per test file, with its counts. A
+# failed test has its own line before it. "make check V=1" prints a line for every test.
 #
 #   driver.bash TAP-DRIVER --test-name NAME --log-file FILE OPTION... -- COMMAND
 set -euo pipefail
@@ -9,10 +9,10 @@ name=$3 log=$5
 sh "$@" | awk -v name="$name" -v log_file="$log" -v start="$(date +%s)" '
     {
         result = $0
-        gsub(/\033\[[0-9;]*m/, "", result) # a terminal has colours
+        gsub(/\033\[[0-9;]*m/, "", result) # colours on a terminal
         sub(/:.*/, "", result)
         if (result == "ERROR" && count["FAIL"] && / exited with status 1$/)
-            next # Bats says so as well
+            next # Bats also reports it
         count[result]++
     }
     result !~ /^(PASS|XFAIL|SKIP)$/ { print }

@@ -1,22 +1,22 @@
 # shellcheck shell=bash
-# What the tests share. The oracles are od, sort, uniq, awk and numpy, never our own output.
+# Functions for all tests. The oracles are od, sort, uniq, awk and numpy, never our own output.
 
 bats_require_minimum_version 1.5.0
 
-# gpuhist ARG...: with $THREADS threads, if that is set.
+# gpuhist ARG...: runs gpuhist, with $THREADS threads if set.
 gpuhist() {
     "$GPUHIST" "$@" ${THREADS:+--threads "$THREADS"}
 }
 
-# document FILE: the path of one that "make" makes: in the build directory, or in the tree of a tarball.
+# document FILE: prints the path of a made file: in the build directory or a tarball's tree.
 document() {
     local dir=${GPUHIST%/*}
     [ -e "$dir/$1" ] || dir=$srcdir
     echo "$dir/$1"
 }
 
-# run [-STATUS|!] [--separate-stderr] COMMAND ARG...: sets status, output, lines, stderr and stderr_lines as
-# the function of Bats does, which takes 6 ms of a processor where this one takes 1: Bats traces all commands.
+# run [-STATUS|!] [--separate-stderr] COMMAND ARG...: sets status, output, lines, stderr and
+# stderr_lines like Bats' run, which traces all commands: 6 ms of CPU time. This one takes 1 ms.
 run() {
     local -
     set +eET
@@ -55,29 +55,29 @@ run_untraced() {
     }
 }
 
-# skip_without_gpu: for tests tagged "gpu".
+# skip_without_gpu: skips tests tagged "gpu".
 skip_without_gpu() {
     [[ $ENGINES == *cuda* ]] || skip "no GPU here"
 }
 
-# skip_under_asan: for tests that limit the address space, of which AddressSanitizer and
-# ThreadSanitizer need terabytes, and for those that take /proc away, which they read.
+# skip_under_asan: skips tests that limit the address space or hide /proc: AddressSanitizer and
+# ThreadSanitizer need terabytes of addresses, and read /proc.
 skip_under_asan() {
     ! grep -qaE '__(asan|tsan)_init' "$GPUHIST" || skip "built with a sanitizer of memory"
 }
 
-# skip_under_emulator WHY: for tests that see the emulator (.ci/cross) instead of the program.
+# skip_under_emulator WHY: skips tests that see the emulator (.ci/cross) instead of the program.
 skip_under_emulator() {
     [ "$(head -c 2 "$GPUHIST" | tr -d '\0')" != '#!' ] || skip "run by an emulator: $1"
 }
 
-# skip_long: for tests that take minutes.
+# skip_long: skips tests that take minutes.
 skip_long() {
     [ -n "${GPUHIST_LONG_TESTS:-}" ] || skip "takes minutes: GPUHIST_LONG_TESTS=1 runs it"
 }
 
-# assert_flat EXPECTED ARG...: the output of gpuhist, which reads standard input in little memory:
-# FLAT_KIB, or 100000.
+# assert_flat EXPECTED ARG...: gpuhist reads standard input in less than FLAT_KIB (100000 KiB) of
+# memory, and prints EXPECTED.
 assert_flat() {
     local expected=$1
     shift
@@ -90,12 +90,12 @@ sys.exit(status)' "$GPUHIST" "$@" --engine cpu --threads 2 -o out >peak
     [ "$(cat peak)" -lt "${FLAT_KIB:-100000}" ]
 }
 
-# reads_gzip: whether this build decodes gzip, and there is a gzip to make some.
+# reads_gzip: succeeds if this build decodes gzip, and gzip is installed.
 reads_gzip() {
     [ "$(printf '7\n' | gzip 2>/dev/null | "$GPUHIST" reduce sum 2>/dev/null)" = 7 ]
 }
 
-# use_comma_locale: sets a locale in which 1.5 is written 1,5, made here if the system has none.
+# use_comma_locale: sets a locale that writes 1.5 as 1,5; makes it if the system has none.
 use_comma_locale() {
     export LC_ALL=de_DE.UTF-8
     if ! LC_ALL=de_DE.UTF-8 bash -c 'printf "%.1f" 1,5' >/dev/null 2>&1; then
@@ -107,20 +107,20 @@ use_comma_locale() {
 }
 
 # compare_type DRIVER TYPE [ENGINE]...: runs tests/DRIVER.py, which compares gpuhist with Python on
-# random values of a type, on the engines of this machine and those named.
+# random values of the type, on this machine's engines and the given ones.
 compare_type() {
     [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
     # shellcheck disable=SC2086
     "$PYTHON" "$srcdir/tests/$1.py" "$GPUHIST" "$2" $ENGINES "${@:3}"
 }
 
-# compare_isas DRIVER TYPE: likewise, on the CPU also with every instruction set by itself.
+# compare_isas DRIVER TYPE: like compare_type, and on the CPU with each instruction set alone.
 compare_isas() {
     compare_type "$@" cpu:avx512 cpu:avx2 cpu:plain
 }
 
-# numpy CODE [ARG]...: runs Python code with the arguments in sys.argv, and numpy as np, which starts in a
-# tenth of a second, if it is named.
+# numpy CODE [ARG]...: runs Python code with the arguments in sys.argv. Imports numpy, which takes a
+# tenth of a second, only if the code contains np.
 numpy() {
     local code=$1 modules=sys
     shift
@@ -130,7 +130,7 @@ numpy() {
 $code" "$@"
 }
 
-# int32 VALUE...: the values as little-endian int32 on stdout, without gpuhist or numpy.
+# int32 VALUE...: writes the values as little-endian int32 to stdout, without gpuhist or numpy.
 int32() {
     local value byte escapes=
     for value; do
@@ -141,21 +141,21 @@ int32() {
     printf '%b' "$escapes"
 }
 
-# counts_of OD-FORMAT [FILE]: "value TAB count" in numeric order, by od, sort and uniq.
+# counts_of OD-FORMAT [FILE]: prints "value TAB count" in numeric order, by od, sort and uniq.
 counts_of() {
     local format=$1
     shift
     od -An -v -w"${format//[!0-9]/}" -t"$format" "$@" | sort -n | uniq -c | awk '{ print $2 "\t" $1 }'
 }
 
-# random_file NAME DTYPE LOW HIGH COUNT: uniform random numbers, the same ones in every run.
+# random_file NAME DTYPE LOW HIGH COUNT: writes uniform random numbers, equal in every run.
 random_file() {
     numpy 'np.random.default_rng(7).integers(int(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]),
         dtype=sys.argv[2][1:], endpoint=False).astype(sys.argv[2]).tofile(sys.argv[1])' "$@"
 }
 
-# assert_failed STATUS TEXT: the last "run --separate-stderr" ended with STATUS, printed nothing,
-# and told one line on stderr, "gpuhist: ...", that contains TEXT.
+# assert_failed STATUS STRING: the last "run --separate-stderr" ended with STATUS, printed nothing,
+# and wrote one line to stderr, "gpuhist: ...", that contains STRING.
 assert_failed() {
     # shellcheck disable=SC2154  # set by run
     [[ $status == "$1" && -z $output && ${#stderr_lines[@]} == 1 && ${stderr_lines[0]} == "gpuhist: "*"$2"* ]] || {
@@ -164,8 +164,8 @@ assert_failed() {
     }
 }
 
-# inputs_of ENGINE: what the next assertion reads from, in "inputs": a file and a pipe; for a GPU, which
-# takes a third of a second to start, now one and now the other.
+# inputs_of ENGINE: sets "inputs" for the next assertion: file and pipe. For a GPU, which takes a
+# third of a second to start, alternates between them.
 inputs_of() {
     inputs="file pipe"
     if [ "$1" = cuda ]; then
@@ -174,7 +174,7 @@ inputs_of() {
     fi
 }
 
-# assert_sum SUM ARG...: reduce count,sum of standard input, as "COUNT SUM", from a pipe and a file.
+# assert_sum SUM ARG...: "reduce count,sum" of a pipe and a file prints SUM, "COUNT SUM".
 assert_sum() {
     local expected=$1 engine inputs
     shift
@@ -194,12 +194,12 @@ assert_sum() {
     done
 }
 
-# assert_invalid LINE TOKEN ARG...: standard input has this invalid integer, from a pipe and a file.
+# assert_invalid LINE TOKEN ARG...: gpuhist reports this invalid integer in standard input.
 assert_invalid() {
     assert_report "$1" "invalid integer '$2'" "${@:3}"
 }
 
-# assert_report LINE REASON ARG...: standard input has an invalid token, which is reported so.
+# assert_report LINE REASON ARG...: gpuhist reports an invalid token in standard input.
 assert_report() {
     local line=$1 reason=$2 engine inputs
     shift 2
@@ -220,7 +220,7 @@ assert_report() {
     done
 }
 
-# check_faults TEST: one of faults.py, on the engines of this machine.
+# check_faults TEST: runs a test of faults.py on this machine's engines.
 check_faults() {
     command -v python3 >/dev/null || skip "no python3"
     command -v zstd >/dev/null || skip "no zstd"
@@ -235,7 +235,7 @@ skip_without_gzip() {
     reads_gzip || skip "no gzip"
 }
 
-# reads FORMAT TOOL: whether this build decodes the format, and there is the tool that makes some.
+# reads FORMAT TOOL: succeeds if this build decodes the format, and its tool is installed.
 reads() {
     command -v "$2" >/dev/null && gpuhist info | grep -q "^$1: yes"
 }

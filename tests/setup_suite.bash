@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# Runs once before the tests of a file: what this machine has. Where GPUHIST_TEST_SHARE is set, in a
-# build that is slow, comparisons with Python make one in so many of their runs, and some tests read less.
+# Runs once before the tests of a file: finds the features of this machine. GPUHIST_TEST_SHARE=N is
+# for slow builds: comparisons with Python do one in N of their runs, and some tests read less.
 
-# leave_terminal: no test reads the terminal that the tests are started from, or takes its size. Standard
-# input is empty, and what opens /dev/tty, as man, ssh and parallel do, finds none: Bats calls
-# bats-exec-file for each file, here in a process that gives its terminal up but stays in its group, so
-# that Ctrl-C still ends it.
+# leave_terminal: hides the terminal from the tests: none can read it or its size. Standard input is
+# empty, and programs that open /dev/tty (man, ssh, parallel) find none. Bats calls bats-exec-file
+# per file; this one runs in a process that leaves its terminal but stays in its group, so that
+# Ctrl-C still ends it.
 leave_terminal() {
     exec </dev/null
     unset COLUMNS LINES
@@ -14,7 +14,7 @@ leave_terminal() {
         bats-exec-file() {
             python3 -c 'import fcntl, os, signal, sys, termios
 fcntl.ioctl(os.open("/dev/tty", os.O_RDWR), termios.TIOCNOTTY)
-for name in signal.SIGPIPE, signal.SIGXFSZ: # which Python ignores
+for name in signal.SIGPIPE, signal.SIGXFSZ: # ignored by Python
     signal.signal(name, signal.SIG_DFL)
 os.execvp(sys.argv[1], sys.argv[1:])' bats-exec-file "$@"
         }
@@ -42,10 +42,10 @@ setup_suite() {
         ENGINES='cuda cpu'
     fi
     leave_terminal
-    # the source may be read-only, and is to stay clean
+    # the source can be read-only and must stay clean
     export PYTHONDONTWRITEBYTECODE=1
-    # Leaks are looked for by the unit tests and where calls fail (check_faults), in every operation:
-    # to do it in each run takes a third of its time.
+    # The unit tests and check_faults detect leaks in every operation. Detection in each run would
+    # take a third of its time.
     export ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
     SHARE=${GPUHIST_TEST_SHARE:-1}
     export GPUHIST srcdir PYTHON ENGINES SHARE
