@@ -269,6 +269,14 @@ def check_columns():
     wide = b"A B\n1 x\n3 y z\n"
     advised("reduce sum -f A", "(try -f 1 --header)", wide)
     same(run("reduce sum -f 1 --header", wide)[:2], (0, "4\n"))
+    advised("reduce sum -f A --by B", "(try --header and numbers: 1 for A, 2 for B)", wide)
+    same(run("reduce sum -f 1 --by 2:text --header", wide)[:2], (0, "x\t1\ny\t3\n"))
+    for size in "29M", "1.5G":
+        advised("reduce sum -f 1", "(try COLUMN:bytes, or COLUMN:ibytes if K is 1024)", size.encode())
+    same(run("reduce sum -f 1:ibytes", b"29M")[1], f"{29 << 20}\n")
+    advised("reduce sum -f 1", "(try COLUMN:us, or us.3 for nanoseconds)", b"12.5ms 1")
+    same(run("reduce sum -f 1:us.3", b"12.5ms\n17ns\n")[1], "12500.017\n")
+    advised("count -t f64 --decimals round.3 --record 8 --where f64@0=inf", "(try gpuhist count --help)")
     advised("reduce count -t f32 --decimals round.1", "is invalid (try --invalid ignore)", struct.pack("<3f", 1, float("nan"), 2))
     same(run("reduce count -t f32 --decimals round.1 --invalid ignore", struct.pack("<3f", 1, float("nan"), 2))[:2], (0, "2\n"))
 
@@ -342,7 +350,7 @@ def check_files():
     for typed in ("uniq --jsonl -f a", "uniq -f a", "uniq", "uniq -f 2"):
         advised(typed, "try jq -c ., which writes each object as one line for --jsonl", pretty)
     same(run("uniq --jsonl -f a", b'{"a":1,"b":2}\n'), (0, "1\t1\n", ""))
-    for values, cause in ((b"12ms\n13ms\n", "invalid integer '12ms' (try COLUMN:ms)"),
+    for values, cause in ((b"12ms\n13ms\n", "invalid integer '12ms' (try COLUMN:ms, or ms.6 for nanoseconds)"),
                           (b"10.0.0.1\n", "invalid integer '10.0.0.1' (try COLUMN:ip)"),
                           (b"2026-11-21T10:00:00Z\n", "(try COLUMN:time)")):
         for threads in "12":

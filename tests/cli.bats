@@ -179,6 +179,7 @@ same_as() {
         echo "h - - [21/Nov/2026:13:45:02 +0000] \"GET / HTTP/1.1\" $end"
     done | tee access.log >x.log
     printf 'ms,bytes\n1.25,10\n3,20\n' >x.csv
+    printf '{"ms":3}\n{"ms":null}\n' >x.jsonl
     for operation in $(operations_of_help); do
         gpuhist "$operation" --help | sed '1,/^Examples:$/d; /^$/,$d; s/^  //; s/   *[^ ].*//' >examples
         [ -s examples ]

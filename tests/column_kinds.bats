@@ -16,7 +16,7 @@ load helpers
         run --separate-stderr gpuhist reduce sum "${@:3}" in
         assert_failed "$1" "$2"
     }
-    kinds="expected int hex .N round.N s ms us ns bytes ibytes time localtime ip text, with an optional width such as time/15m"
+    kinds="expected int hex .N round.N s ms us ns bytes ibytes time localtime ip text, with an optional width such as time/15m or time/day-of-week"
     for column in ms:round ms:round.19 ms:blob ms:.x ms:.19 ms:float ms:Int/5 ms:time:1m 1:text:1 ms:int/x ms:int/0 ms:time.3/15x \
         status:ip/200 status:text/2; do
         refused 1 "in: unknown column type '${column##*:}': $kinds; the header has no column '$column' either" --csv -f "$column"

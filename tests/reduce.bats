@@ -107,7 +107,7 @@ stddev\t1.6996731711975949\nand\t0\nor\t-1\nxor\t-3'
     run --separate-stderr gpuhist reduce average
     assert_failed 2 "unknown reduction 'average' (try mean)"
     run --separate-stderr gpuhist reduce std,total
-    assert_failed 2 "unknown reduction 'std' (try stddev)"
+    assert_failed 2 "unknown reduction 'std' (try stddev, or sstdev of a sample)"
     run --separate-stderr gpuhist reduce ,sum,
     assert_failed 2 "unknown reduction '' (try"
     run --separate-stderr gpuhist reduce sum,kurtosis

@@ -196,7 +196,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     for token in 5ms 5µs 1.5K 5Mi; do
         assert_advised "$token" "$foreign"
         run --separate-stderr gpuhist reduce sum -f 1 < <(printf '3\n%s\n' "$token")
-        [[ $stderr =~ "invalid integer '$token' (try COLUMN:"([a-z]+)")"$ ]]
+        [[ $stderr =~ "invalid integer '$token' (try COLUMN:"([a-z]+)(, or [^)]*)?")"$ ]]
         gpuhist reduce sum -f "1:${BASH_REMATCH[1]}" < <(printf '3\n%s\n' "$token")
     done
     for token in 1,234 -1,234,567.5 5,50; do
@@ -211,7 +211,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     run --separate-stderr gpuhist reduce sum --jsonl -f ms in
     [ "$stderr" = "gpuhist: in:1: invalid integer '1,234' ($foreign)" ]
     run --separate-stderr gpuhist uniq -f 1 --weight 2 < <(printf '1 5ms\n')
-    [[ $stderr == *": invalid weight '5ms', no integer from 0 to 2^63 - 1 (try COLUMN:ms)" ]]
+    [[ $stderr == *": invalid weight '5ms', no integer from 0 to 2^63 - 1 (try COLUMN:ms, or ms.6 for nanoseconds)" ]]
     [ "$(gpuhist uniq -f 1 --weight 2:ms < <(printf '1 5ms\n'))" = $'1\t5' ]
 }
 

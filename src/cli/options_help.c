@@ -69,7 +69,9 @@ char *options_help(const struct options *options)
     if (command->action != OPTIONS_INFO)
         fprintf(help, "\n");
     if (command->traits & OPTIONS_READS_INPUT && !is_overview)
-        fprintf(help, "COLUMN: N, NAME or A+B (timestamps), then :TYPE or :TYPE/WIDTH\n");
+        fprintf(help,
+                "COLUMN: N, NAME or A+B (timestamps), then :TYPE or :TYPE/WIDTH, such as ip/24,\n"
+                "  int/100, time/15m, time/month, time/hour-of-day, time/day-of-week (1 Monday)\n");
     if (command->traits & OPTIONS_READS_INPUT)
         fprintf(help, "Column types: %s\n", kinds);
     if (command->traits & OPTIONS_READS_INPUT && !is_overview)

@@ -208,7 +208,9 @@ static enum status options_make_condition(const struct options *options, size_t 
 {
     const struct options_condition *typed = &options->conditions[i];
     const struct options_column *column = &options->where.list[i];
-    const struct kind *kind = column->is_open ? NULL : column->kind;
+    const struct kind *kind = column->element.bytes > 0 ? &kind_rows[element->kind]
+                              : column->is_open         ? NULL
+                                                        : column->kind;
     const char *none = row_scanners[options->row_scanner]->none;
     const bool is_list = typed->relation == PREDICATE_EQ || typed->relation == PREDICATE_NE;
     const bool is_text = element_is_string(element);

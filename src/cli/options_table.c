@@ -47,7 +47,7 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                 "the lower of the two in the middle), q1, q3, iqr, any percentile, as p99.9\n",
             .examples = "  gpuhist reduce count,p50,p99 -f 10 --by 9 access.log   sizes by status\n"
                         "  gpuhist reduce sum,max --csv -f ms:.2,bytes x.csv      of two columns\n"
-                        "  gpuhist reduce p99 -f 10 --where '9!=200,304' x.log    of failures\n",
+                        "  gpuhist reduce p99 --jsonl -f .ms --missing skip x.jsonl\n",
             .operation = OPERATION_REDUCE,
             .traits = OPTIONS_REDUCES | OPTIONS_HAS_GROUPS | OPTIONS_HAS_RESULT |
                       OPTIONS_READS_INPUT | OPTIONS_RUNS,

@@ -134,6 +134,27 @@ static int parse_errors_shown(size_t bytes)
     return (int)(bytes < most ? bytes : most);
 }
 
+/* Writes how to name the columns that have names by their numbers, and their header. */
+static void parse_errors_write_columns(const struct plan *plan, const struct text_rules *rules,
+                                       size_t column, char out[TEXT_ADVICE_SIZE / 2])
+{
+    const size_t capacity = TEXT_ADVICE_SIZE / 2;
+    size_t used = 0;
+    size_t names = 0;
+
+    for (size_t i = 0; i < plan_column_count(plan); i++)
+        names += plan->columns[i].name != NULL;
+    if (names <= 1)
+        snprintf(out, capacity, "try %s %d --header", plan_column_option(plan, column),
+                 (int)text_rules_field(rules, column));
+    for (size_t i = 0; names > 1 && i < plan_column_count(plan) && used < capacity; i++) {
+        if (plan->columns[i].name)
+            used += (size_t)snprintf(out + used, capacity - used, "%s%d for %s",
+                                     used == 0 ? "try --header and numbers: " : ", ",
+                                     (int)text_rules_field(rules, i), plan->columns[i].name);
+    }
+}
+
 static struct parse_errors_invalid parse_errors_describe(const struct parse_errors *errors,
                                                          const struct chunk *chunk,
                                                          const struct text_token *token)
@@ -147,6 +168,8 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
     };
     if (token->half > 0)
         rules.field = text_rules_field(&chunk->rules, token->half);
+    char numbers[TEXT_ADVICE_SIZE / 2];
+    parse_errors_write_columns(plan, &chunk->rules, column, numbers);
     const bool begins_file =
         chunk->origin.line == 0 && chunk->origin.offset == 0 && chunk->left_out == 0;
     struct text_reading reading = {
@@ -158,6 +181,7 @@ static struct parse_errors_invalid parse_errors_describe(const struct parse_erro
         .format = plan->columns[column].time_format,
         .option = plan_column_option(plan, column),
         .field_name = plan->columns[token->half > 0 ? token->half : column].name,
+        .numbers = numbers,
         .condition = column < plan_condition_column(plan)
                          ? NULL
                          : &plan->conditions[column - plan_condition_column(plan)],

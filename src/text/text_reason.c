@@ -287,8 +287,12 @@ static void text_reason_choose_kind(const struct text_reading *reading, const ch
     *out = '\0';
     if (bytes == 0 || (reading->rules->from_zero && (!units || *text == '-')))
         return;
-    if (units)
-        snprintf(out, TEXT_ADVICE_SIZE, "try COLUMN:%s", units->name);
+    if (units && units->decimals_max > units->unit)
+        snprintf(out, TEXT_ADVICE_SIZE, "try COLUMN:%s, or %s.%u for nanoseconds", units->name,
+                 units->name, KIND_UNIT_DECIMALS_MAX - units->unit);
+    else if (units)
+        snprintf(out, TEXT_ADVICE_SIZE, "try COLUMN:%s%s", units->name,
+                 units->decimals_max == 0 ? ", or COLUMN:ibytes if K is 1024" : "");
     else if (!text_reason_is_decimal(text, bytes) &&
              kind_time_read(&time, text, bytes, bytes, &value, NULL) > 0)
         strcpy(out, "try COLUMN:time");
@@ -647,7 +651,8 @@ bool text_explain_kind(const struct text_rules *rules, const char *line, size_t 
     else
         snprintf(
             out, TEXT_REASON_SIZE,
-            "unknown column type '%.24s': expected %s, with an optional width such as time/15m; "
+            "unknown column type '%.24s': expected %s, with an optional width such as time/15m or "
+            "time/day-of-week; "
             "the header has no column '%.100s' either",
             colon + 1, kinds, name);
     return true;
@@ -817,8 +822,7 @@ static bool text_reason_has_wrong_fields(const struct text_reading *reading, siz
         return true;
     }
     if (reading->field_name)
-        snprintf(advice, sizeof advice, " (try %s %lld --header)", reading->option,
-                 (long long)field);
+        snprintf(advice, sizeof advice, " (%s)", reading->numbers);
     snprintf(out, TEXT_REASON_SIZE, "wrong number of fields: the line has %zu, the header %d%s",
              fields, (int)columns, advice);
     return true;

@@ -23,6 +23,7 @@ struct text_reading {
     const struct kind_time_format *format; /* time format; NULL: the default formats */
     const char *option;                    /* option that names rules->field, such as -f */
     const char *field_name;                /* name of rules->field; NULL: none */
+    const char *numbers;                   /* advice to name columns by their numbers in the file */
     const struct predicate *condition;     /* condition on the column; NULL: none */
     const struct element *element;
     const char *data; /* [bytes] */
