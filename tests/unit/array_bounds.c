@@ -1,10 +1,9 @@
 /*
- * Arrays that grow, filled to just below, just at and just above each power of two. Every block
- * that the program allocates here ends at a page that cannot be touched, has a pattern between its
- * end and that page, and moves whenever it grows: a write beyond the end fails, whatever lies
- * there.
+ * Fills growing arrays to just below, at and just above each power of two. Every block that the
+ * program allocates here ends at an inaccessible page, has a pattern between its end and that page,
+ * and moves whenever it grows. A write beyond the end therefore fails in any case.
  *
- * The linker hands the calls of the allocator to this file (-Wl,--wrap, in Makefile.am).
+ * The linker redirects the allocator's calls to this file (-Wl,--wrap in Makefile.am).
  */
 #define _GNU_SOURCE
 #include "config.h"
@@ -25,21 +24,21 @@
 /* --- the allocator -------------------------------------------------------------------------------
  */
 
-#define HEAP_BYTES ((size_t)1 << 33) /* of addresses: none is used twice */
+#define HEAP_BYTES ((size_t)1 << 33) /* size of the address range; no address is used twice */
 #define HEAP_ALIGN 16
 #define PATTERN    0xa5
 
-/* At the page before the block. */
+/* Header in the page before the block. */
 struct heap_block {
     size_t bytes;
-    size_t mapped; /* from this page to the one that cannot be touched */
+    size_t mapped; /* bytes from this page to the inaccessible page */
 };
 
 static char *heap;
 static atomic_size_t heap_used;
 static size_t page_bytes;
 
-/* The names that the linker gives them. NOLINTBEGIN */
+/* The linker gives them these names. NOLINTBEGIN */
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t count, size_t bytes);
 void *__real_realloc(void *memory, size_t bytes);
@@ -56,7 +55,7 @@ static bool heap_has(const void *memory)
     return heap && at >= heap && at < heap + HEAP_BYTES;
 }
 
-/* A block's bytes with the pattern: its begin is aligned for any type. */
+/* Returns a block's bytes with the pattern: its start is aligned for any type. */
 static size_t heap_size(size_t bytes)
 {
     return bytes > 0 ? (bytes + HEAP_ALIGN - 1) / HEAP_ALIGN * HEAP_ALIGN : HEAP_ALIGN;
@@ -100,7 +99,7 @@ void *__wrap_calloc(size_t count, size_t bytes)
         errno = ENOMEM;
         return NULL;
     }
-    return __wrap_malloc(all); /* its pages are new, and 0 */
+    return __wrap_malloc(all); /* its pages are new and zero */
 }
 
 void __wrap_free(void *memory)
@@ -142,16 +141,16 @@ void *__wrap_realloc(void *memory, size_t bytes)
 
 enum input { INPUT_LINES, INPUT_PIPE, INPUT_WIDE, INPUT_WIDE_PIPE, INPUT_OBJECT, INPUT_FRAMES };
 
-/* Runs whose arrays have as many elements as an input has lines, or a command has items. */
+/* Runs with one array element per line of the input or item of the command. */
 struct family {
     const char *what;
-    const char *before; /* the command: this, the items 1 to n, */
+    const char *before; /* the command before the items 1 to n */
     const char *item;
-    const char *after; /* and this; then the file */
+    const char *after; /* the command after the items and before the file */
     enum input input;
-    size_t max;        /* of n */
-    long lines;        /* of the result; less than 1: so many fewer than n */
-    const char *merge; /* a command then reads the state that was saved */
+    size_t max;        /* largest n */
+    long lines;        /* lines of the result; less than 1: relative to n */
+    const char *merge; /* a command that reads the saved state; or NULL */
 };
 
 static const struct family families[] = {
@@ -223,7 +222,8 @@ static void make_command(const struct family *family, size_t n)
 
 static void write_frames(FILE *file, size_t n)
 {
-    for (size_t i = 1; i <= n; i++) { /* a frame of no data, mostly a hole, so that parts are few */
+    for (size_t i = 1; i <= n;
+         i++) { /* an empty frame, mostly a hole, so that there are few parts */
         const unsigned char skippable[8] = {0x50, 0x2a, 0x4d, 0x18, 0, 0, 0x10, 0};
         char line[32];
         char packed[128];
@@ -310,7 +310,7 @@ static long count_lines(int fd)
     return lines;
 }
 
-/* Whether runs of n elements end well, and print as many lines as they should. */
+/* Returns whether runs of n elements end well, and print as many lines as they should. */
 static bool try(const struct family *family, size_t n)
 {
     FILE *file = tmpfile();

@@ -23,8 +23,7 @@ struct shape {
     uint64_t bins;
 };
 
-/* Shapes at the limits of the forms and of 64 bits; those that a type cannot have are passed over.
- */
+/* Shapes at the limits of the forms and of 64 bits. A type skips those that it cannot have. */
 static const struct shape fixed_shapes[] = {
     {0, 1, 1},
     {-1, 0, 1},
@@ -100,7 +99,7 @@ static struct element parse_element(enum element_type type, bool big_endian)
     return element;
 }
 
-/* The values that ranges for elements of this type can have: all of i64, or of u64 for u64. */
+/* Values of ranges for elements of this type: all of i64, or of u64 for u64. */
 static __int128 range_min(const struct element *element)
 {
     return element->type == ELEMENT_U64 ? 0 : -POWER2(63);
@@ -116,14 +115,14 @@ static bool is_valid(const struct shape *shape, const struct element *element)
     return shape->low >= range_min(element) && shape->high <= range_limit(element);
 }
 
-/* 0 .. limit - 1, short and long numbers being as frequent. */
+/* Returns 0 .. limit - 1; short and long numbers are equally frequent. */
 static __int128 random_below(uint64_t *state, __int128 limit)
 {
     unsigned __int128 word = tap_random(state) >> tap_random(state) % 64;
     return (__int128)(word % (unsigned __int128)limit);
 }
 
-/* Half of the ranges begin among the type's own values, the others anywhere in 64 bits. */
+/* Half of the ranges start inside the type's range, the others anywhere in 64 bits. */
 static struct shape random_shape(const struct element *element, uint64_t *state)
 {
     bool own = tap_random(state) % 2 == 0;
@@ -140,7 +139,7 @@ static struct shape random_shape(const struct element *element, uint64_t *state)
     return (struct shape){low, low + span, (uint64_t)(many ? bins_max - less : 1 + less)};
 }
 
-/* Shape number `i` for that type: the fixed ones, then random ones. False where it has none. */
+/* Makes shape `i` for the type: fixed ones, then random ones. False: the type has no such shape. */
 static bool make_shape(const struct element *element, size_t i, uint64_t *state,
                        struct shape *shape)
 {
@@ -169,7 +168,8 @@ static uint32_t defined_index(const struct shape *shape, __int128 value)
     return (uint32_t)((value - shape->low) * bins / (shape->high - shape->low));
 }
 
-/* A bin to look at: all of them where there are few, else the first and last ones and any. */
+/* Returns a bin to check: all bins if there are few, else the first and last ones and random ones.
+ */
 static uint64_t sample_bin(const struct shape *shape, size_t i, size_t samples, uint64_t *state)
 {
     if (shape->bins <= samples || i < samples / 3)
@@ -183,14 +183,14 @@ static size_t sample_count(const struct shape *shape, size_t samples)
     return shape->bins < samples ? (size_t)shape->bins : samples;
 }
 
-/* The last value below bin `bin` plus one, by the definition: LO + ceil(bin * (HI - LO) / N). */
+/* Returns the first value not below bin `bin` by definition: LO + ceil(bin * (HI - LO) / N). */
 static __int128 defined_edge(const struct shape *shape, uint64_t bin)
 {
     __int128 bins = (__int128)shape->bins;
     return shape->low + ((__int128)bin * (shape->high - shape->low) + bins - 1) / bins;
 }
 
-/* Values of the type that tell a right binning from a wrong one; returns how many. */
+/* Stores values of the type that reveal a wrong binning; returns their number. */
 static size_t make_values(const struct element *element, const struct shape *shape, uint64_t *state,
                           __int128 values[VALUES_MAX])
 {
@@ -270,7 +270,7 @@ static void test_index(void)
     }
 }
 
-/* edge(b) is the smallest value of bin b: that value is in b, and the one before it in b - 1. */
+/* edge(b) is the smallest value of bin b: it is in b, and the previous value in b - 1. */
 static bool check_edges(const struct element *element, const struct shape *shape, uint64_t *state)
 {
     struct binning binning;
@@ -329,7 +329,7 @@ static bool check_forms(const struct form_case *rows, size_t count)
     return right;
 }
 
-/* Where the forms change: the narrowest one that is exact. */
+/* Where the forms change: the narrowest exact form. */
 static void test_forms(void)
 {
     static const struct form_case rows[] = {
@@ -363,7 +363,7 @@ static void test_forms(void)
 struct refusal {
     enum element_type type;
     struct shape shape;
-    const char *option; /* that the message is about */
+    const char *option; /* the option that the message names */
 };
 
 static bool check_refusals(const struct refusal *rows, size_t count)
@@ -431,7 +431,7 @@ struct index_case {
     uint32_t found[INDEX_ELEMENTS + 1];
 };
 
-/* Elements from `offset` on: values in random order, so that every lane meets every kind. */
+/* Makes elements from `offset` on: values in random order, so that every lane gets every kind. */
 static void write_elements(struct index_case *test, size_t offset, const __int128 *values,
                            size_t value_count, uint64_t *state)
 {
@@ -449,7 +449,7 @@ static void write_elements(struct index_case *test, size_t offset, const __int12
     }
 }
 
-/* Whether the index finds what binning_index does for `count` elements, and writes no more. */
+/* Returns whether the index equals binning_index for `count` elements and writes no more. */
 static bool check_loop(struct index_case *test, const unsigned char *elements, size_t count)
 {
     const struct binning *binning = &test->binning;

@@ -1,6 +1,6 @@
 /*
- * Bins that are no equal parts of a range: widths, windows, powers and edges, each against a list
- * of its edges in 128-bit arithmetic; binning_index and the CPU's bin numbers.
+ * Compares bins that are not equal parts of a range (widths, windows, powers and edges) with a list
+ * of their edges in 128-bit arithmetic: binning_index and the CPU's bin numbers.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@
 #define EDGES_MAX  5000
 #define VALUES_MAX (4 * EDGES_MAX)
 
-/* A binning, and the edges that it must have. */
+/* A binning and its expected edges. */
 struct subject {
     const char *name;
     struct element element;
@@ -42,7 +42,7 @@ static uint32_t defined_bin(__int128 value)
     return (uint32_t)edges_reference_entry(subject.edges, subject.count, value);
 }
 
-/* Elements around every edge, at the type's limits, and any; returns how many. */
+/* Makes elements around every edge, at the type's limits, and random ones; returns their number. */
 static size_t make_values(__int128 values[VALUES_MAX])
 {
     __int128 min = element_min(&subject.element);
@@ -85,7 +85,7 @@ static bool check_index(const __int128 *values, size_t count)
     return true;
 }
 
-/* Whether a bin is the wanted one. Of windows it does not matter which side is outside. */
+/* Returns whether a bin is the wanted one. Of windows it does not matter which side is outside. */
 static bool is_bin(uint32_t found, uint32_t wanted, bool has_sides)
 {
     const uint32_t bins = subject.binning.bins;
@@ -243,7 +243,7 @@ static bool check_random_windows(void)
         const __int128 any = min + (__int128)(tap_random(&state) % (uint64_t)(limit - min - 1));
         const __int128 place = i % 4 == 0 ? min : i % 4 == 1 ? limit - 1 : i % 4 == 2 ? 0 : any;
         __int128 first = binning_floor(place, (__int128)width) - tap_random(&state) % bins;
-        if (width == 1 && first < min) /* of one wide none begins below the type */
+        if (width == 1 && first < min) /* a window of width 1 cannot start below the type */
             first = min;
         right = check_window(first, bins, width);
     }
@@ -321,7 +321,7 @@ static bool check_list(const char *name)
     return check(name, true);
 }
 
-/* Ascending edges, `count` at most: gaps of up to `gap`, or of any size if it is 0. */
+/* Makes at most `count` ascending edges with gaps of up to `gap`, or of any size if it is 0. */
 static void set_random_edges(__int128 low, __int128 high, size_t count, uint64_t gap)
 {
     __int128 edge = low;
@@ -395,7 +395,7 @@ static void test_refusals(void)
            "refuses edges beyond u64");
 }
 
-/* The width of automatic bins, by trying all. */
+/* Returns the width of automatic bins by trying all widths. */
 static uint64_t defined_round_width(__int128 low, __int128 high)
 {
     static const uint64_t factors[] = {1, 2, 5};

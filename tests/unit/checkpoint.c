@@ -1,4 +1,4 @@
-/* Checkpoints: while there is one, nobody is at work, and all that was done before is seen. */
+/* Checkpoints: during one, no worker runs, and its holder sees all earlier work. */
 #include "config.h"
 
 #include "engine/checkpoint.h"
@@ -14,7 +14,7 @@ static struct checkpoint checkpoint = CHECKPOINT_INITIALIZER;
 static atomic_uint at_work;
 static atomic_bool ended;
 
-/* What a worker shares with whoever holds a checkpoint: not atomic, on purpose. */
+/* Data that a worker shares with the holder of a checkpoint. Deliberately not atomic. */
 struct worker {
     pthread_t thread;
     uint64_t steps;
@@ -48,7 +48,7 @@ static void start(struct worker workers[THREADS])
     }
 }
 
-/* Looks at the workers in a checkpoint, twice; returns whether they stood still. */
+/* Reads the workers' data twice in a checkpoint; returns whether it did not change. */
 static bool look(struct worker workers[THREADS], uint64_t *total)
 {
     uint64_t again = 0;

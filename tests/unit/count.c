@@ -1,4 +1,4 @@
-/* The aggregate of operation count: merging, counts that no run of a test can reach, the checks. */
+/* The aggregate of operation count: merging, counts too large for a test run, the checks. */
 #include "config.h"
 
 #include "aggregate/scalar.h"
@@ -57,7 +57,7 @@ static struct scalar *new_count(void)
     return count;
 }
 
-/* Counts 0 .. 99 on a CPU thread, `times` times; of these 10 are less than 10. */
+/* Counts 0 .. 99 on a CPU thread, `times` times; 10 of these are less than 10. */
 static void count_hundred(struct scalar *count, int times)
 {
     struct failure failure;

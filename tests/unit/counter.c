@@ -1,4 +1,4 @@
-/* The counters of the CPU and the shared histogram, against a plain count. */
+/* Compares the CPU's counters and the shared histogram with a plain count. */
 #include "config.h"
 
 #include "engine/cpu_counter.h"
@@ -10,10 +10,10 @@
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* Some more than a stage of the partitioned counter holds, and no multiple of anything. */
+/* More than a stage of the partitioned counter holds, and a multiple of nothing. */
 #define VALUES 200003
 
-/* How the values lie over the entries 0 .. N + 1 of a table. */
+/* Distribution of the values over the entries 0 .. N + 1 of a table. */
 enum distribution {
     UNIFORM,
     EQUAL,
@@ -65,15 +65,15 @@ static void *must(void *memory)
     exit(1);
 }
 
-/* A histogram for `bins` bins, and beside it the plain count that it is to equal. */
+/* A histogram for `bins` bins, and the expected plain count. */
 struct table {
     struct plan plan;
     struct histogram *histogram;
     uint64_t *wanted; /* [histogram->entries] */
-    uint64_t total;   /* of wanted */
+    uint64_t total;   /* sum of wanted */
 };
 
-/* Of so many values from 0 on. */
+/* Makes a histogram of this many values from 0 on. */
 static void table_open_range(struct table *table, uint32_t values, uint32_t bins)
 {
     struct failure failure;
@@ -131,7 +131,7 @@ static void *counter_open(const struct cpu_counter *counter, struct table *table
     return state;
 }
 
-/* Hands the indexes over in pieces of many lengths, none among them. */
+/* Passes the indexes in pieces of many lengths, including 0. */
 static void count_in_pieces(const struct cpu_counter *counter, void *state, const uint32_t *indexes,
                             size_t n)
 {
@@ -146,7 +146,7 @@ static void count_in_pieces(const struct cpu_counter *counter, void *state, cons
     }
 }
 
-/* Counts, flushes twice, counts on, flushes twice: the table has to be right each time. */
+/* Counts, flushes twice, counts more, flushes twice: the table must be correct each time. */
 static bool check_counter(const struct cpu_counter *counter, struct table *table,
                           const uint32_t *indexes, size_t n)
 {
@@ -194,7 +194,7 @@ static void test_counter(const struct cpu_counter *counter, const char *name)
                                     16382, 16383, 16384, 16385, 200000, 5000000};
     uint32_t *indexes = must(malloc(VALUES * sizeof *indexes));
 
-    /* A single thread: with ThreadSanitizer the largest has nothing to tell, and takes long. */
+    /* A single thread: with ThreadSanitizer, the largest only takes long. */
     for (size_t i = 0; i < ARRAY_LENGTH(bins) - TAP_HAS_TSAN; i++) {
         bool right = true;
         for (int distribution = 0; distribution < DISTRIBUTION_COUNT; distribution++)
@@ -216,7 +216,7 @@ static uint64_t histogram_total(const struct histogram *histogram)
     return total;
 }
 
-/* Flushes the counter and closes both; returns whether what it counted is what was wanted. */
+/* Flushes the counter and closes both; returns whether the counts are the expected ones. */
 static bool counter_finish_limited(struct table *table, void *counter)
 {
     cpu_counter_private.flush(counter);
@@ -227,8 +227,8 @@ static bool counter_finish_limited(struct table *table, void *counter)
 }
 
 /*
- * A private counter with a limit must never hold back more increments than that: with the real
- * limit, 2^32 - 1, a 32-bit counter would have wrapped.
+ * A private counter with a limit must never hold more increments than the limit: at the real limit,
+ * 2^32 - 1, a 32-bit counter would wrap.
  */
 static bool check_limited(uint32_t bins, uint32_t limit)
 {
@@ -291,7 +291,7 @@ static void test_add_ranges(void)
     table_close(&table);
 }
 
-/* An entry that counts 0 but is not empty. */
+/* An entry with count 0 that is not empty. */
 static void test_mark_nonempty(void)
 {
     const uint32_t most = UINT32_MAX;
@@ -312,7 +312,7 @@ static void test_mark_nonempty(void)
     table_close(&table);
 }
 
-/* Runs of equal bins are counted in a short way. */
+/* Runs of equal bins have a shortcut. */
 static void test_runs(void)
 {
     uint32_t indexes[203];
@@ -346,19 +346,19 @@ static void test_runs(void)
 
 #define WORKERS       4
 #define WORKER_ROUNDS (TAP_HAS_TSAN ? 2000 : 20000)
-#define WORKER_PLACES 6 /* so few that workers meet all the time */
+#define WORKER_PLACES 6 /* so few that workers collide all the time */
 #define WORKER_VALUES 3
 
 struct worker {
     pthread_t thread;
     pthread_barrier_t *start;
-    const struct cpu_counter *counter; /* NULL: adds to the histogram itself */
+    const struct cpu_counter *counter; /* NULL: the worker adds to the histogram directly */
     struct table *table;
-    size_t base; /* the first of the places */
+    size_t base; /* the first of the places, WORKER_PLACES in all */
     uint64_t state;
 };
 
-/* Adds some ones from some place on, again and again. */
+/* Repeatedly adds some ones from a random place on. */
 static void *worker_run(void *argument)
 {
     struct worker *self = argument;
@@ -386,7 +386,7 @@ static void *worker_run(void *argument)
     return NULL;
 }
 
-/* What the workers are to have added together. */
+/* The expected sum of all workers. */
 static void workers_want(struct table *table, size_t base)
 {
     for (size_t i = 0; i < WORKERS; i++) {
@@ -407,7 +407,7 @@ static bool check_threads(uint32_t bins, size_t base,
     struct table table;
 
     table_open(&table, bins);
-    table.histogram->staged_limit = 70000; /* little more than a stage: it is met often */
+    table.histogram->staged_limit = 70000; /* little more than a stage, so it is often reached */
     workers_want(&table, base);
     pthread_barrier_init(&start, NULL, WORKERS);
     for (size_t i = 0; i < WORKERS; i++) {
@@ -499,7 +499,7 @@ static void test_policies(void)
            "finish, ignore: values outside are dropped");
 }
 
-/* Whether finish refuses a total of `elements`, saying both numbers, whatever the policy. */
+/* Returns whether finish refuses a total of `elements` with both numbers for every policy. */
 static bool refuses_total(struct table *table, uint64_t elements)
 {
     char read[32];
@@ -531,7 +531,7 @@ static void test_totals(void)
     table_close(&table);
 }
 
-/* Numbers that no run of a test can reach by counting. */
+/* Numbers too large for a test run to count. */
 static void test_large(void)
 {
     const uint64_t large[3] = {UINT32_MAX, ((uint64_t)1 << 40) + 3, ((uint64_t)1 << 63) - 1};
@@ -563,7 +563,7 @@ static void test_large(void)
     table_close(&table);
 }
 
-/* What the 32-bit part of a region holds. */
+/* Returns the sum of the 32-bit part of a region. */
 static uint64_t staged_sum(const struct histogram *histogram, size_t region)
 {
     size_t end = (region + 1) * HISTOGRAM_REGION_BINS;
@@ -585,7 +585,7 @@ static void add_locked(struct histogram *histogram, size_t region, const uint16_
     histogram_unlock_region(histogram, region);
 }
 
-/* The 32-bit part of a region is moved on before it takes more than it can. */
+/* The 32-bit part of a region is moved before it overflows. */
 static void test_staged_limit(void)
 {
     enum { BINS = 20000, LIMIT = 1000 };
@@ -609,11 +609,11 @@ static void test_staged_limit(void)
     table_close(&table);
 }
 
-/* A hot region is added to the histogram before it has more increments than that can take. */
+/* A hot region is added to the histogram before its increments can overflow the histogram. */
 static void test_hot_limit(void)
 {
-    enum { BINS = 20000, LIMIT = 70000, ROUNDS = 300, PART = 1000 }; /* a buffer holds 65,568, */
-    enum { LOCKED = 66 }; /* which it has after so many */
+    enum { BINS = 20000, LIMIT = 70000, ROUNDS = 300, PART = 1000 }; /* a buffer holds 65,568 */
+    enum { LOCKED = 66 }; /* the buffer is full after this many rounds */
     uint32_t indexes[PART];
     struct table table;
     bool held = true;
@@ -621,7 +621,7 @@ static void test_hot_limit(void)
     table_open(&table, BINS);
     table.histogram->staged_limit = LIMIT;
     void *state = counter_open(&cpu_counter_partitioned, &table);
-    histogram_lock_region(table.histogram, 0, 0, true); /* as a thread that counts in it */
+    histogram_lock_region(table.histogram, 0, 0, true); /* like a thread that counts in it */
     for (size_t round = 0; round < ROUNDS; round++) {
         if (round == LOCKED)
             histogram_unlock_region(table.histogram, 0);
@@ -651,7 +651,7 @@ static void add_equal32(struct table *table, size_t first, uint32_t count, size_
     free(counts);
 }
 
-/* What has room in the 32-bit part of its region goes there, what has not to the 64-bit part. */
+/* Counts that fit the 32-bit part of their region go there, others to the 64-bit part. */
 static void test_add_staged(uint32_t limit)
 {
     enum { REGION = HISTOGRAM_REGION_BINS };
@@ -679,7 +679,7 @@ static void test_add_staged(uint32_t limit)
     table_close(&table);
 }
 
-/* Adds ones of a region, given as residuals, in one of two ways. */
+/* Adds ones to a region, given as residuals, in one of two ways. */
 static void add_ones(struct table *table, size_t way, size_t region, const uint16_t *residuals,
                      size_t n)
 {
@@ -697,7 +697,7 @@ static void add_ones(struct table *table, size_t way, size_t region, const uint1
         histogram_add_counts32(table->histogram, first, counts, HISTOGRAM_REGION_BINS);
 }
 
-/* All ways to add, in turn: no region holds more than its limit, and nothing is lost. */
+/* Alternates all ways to add: no region exceeds its limit, and no count is lost. */
 static void test_add_mixed(void)
 {
     enum { REGIONS = 3, LIMIT = 5000, MOST = 600 };

@@ -1,6 +1,6 @@
 /*
- * Operation histogram on a CPU thread, by whatever way it takes (plain, folded, computed, looked
- * up), against a search among the edges in 128-bit arithmetic, in every instruction set.
+ * Compares operation histogram on a CPU thread (plain, folded, computed, looked up) with a search
+ * among the edges in 128-bit arithmetic, in every instruction set.
  */
 #include "config.h"
 
@@ -18,11 +18,11 @@
 #define VALUES_MAX 130003
 #define ZEROS      ((size_t)1 << 16)
 
-/* The edges that bins are to have, and what is to be counted: bins, below, above. */
+/* The expected edges of bins, and the expected counts: bins, below, above. */
 struct subject {
     struct plan plan;
     __int128 edges[EDGES_MAX];
-    size_t count; /* of edges */
+    size_t count; /* number of edges */
     uint64_t wanted[EDGES_MAX + 1];
     unsigned char bytes[VALUES_MAX * 8];
     size_t values;
@@ -49,7 +49,7 @@ static size_t defined_entry(__int128 value)
     return edges_reference_entry(subject.edges, subject.count, value);
 }
 
-/* Puts the value at the end, if the type has it. */
+/* Appends the value if the type has it. */
 static void put(__int128 value)
 {
     const struct element *element = &subject.plan.element;
@@ -105,7 +105,7 @@ static void make_values(void)
         put(i % 3 == 0 ? min + word : i % 3 == 1 ? limit - 1 - word : (__int128)(int64_t)word);
     }
     for (int i = 0; i < 8 || (i < 16 && subject.values % 8 != 7); i++)
-        put(limit - 1); /* counted behind the last group of 8, too */
+        put(limit - 1); /* also counted after the last group of 8 */
 }
 
 /* Counts the values, zeros, and the values again, with a finish in between. */
@@ -198,7 +198,7 @@ static bool check_width(__int128 low, __int128 high, uint64_t width)
     return check("width");
 }
 
-/* So many bins of one width, or nearly, over a range. */
+/* A number of bins of equal or nearly equal width over a range. */
 static bool check_equal(__int128 low, __int128 high, uint32_t bins)
 {
     struct failure failure;
@@ -246,7 +246,7 @@ static void set_random(__int128 low, __int128 high, size_t most, uint64_t gap)
     }
 }
 
-/* Ascending edges from `low` on, now and then three to six close together. */
+/* Ascending edges from `low` on, sometimes three to six close together. */
 static void set_clusters(__int128 low, __int128 high, uint64_t gap)
 {
     subject.count = 0;
@@ -301,7 +301,7 @@ static void set_dense(void)
         subject.edges[subject.count] = (__int128)(subject.count - 49) * 2000000;
 }
 
-/* 50 edges from low to high, neither of which is a multiple of 2^10, as the others may be. */
+/* 50 edges from low to high. Those two are not multiples of 2^10; the others can be. */
 static bool check_ends(const char *name, __int128 low, __int128 high)
 {
     __int128 width = (high - low) / 50;
@@ -314,7 +314,7 @@ static bool check_ends(const char *name, __int128 low, __int128 high)
 }
 
 /*
- * Bins whose ends lie within the buckets of the look-up table, in part or nearly all of the type's
+ * Bins with ends inside the buckets of the look-up table, in part or nearly all of the type's
  * range.
  */
 static bool check_all_ends(__int128 min, __int128 limit)
@@ -325,7 +325,7 @@ static bool check_all_ends(__int128 min, __int128 limit)
            check_ends("both, with next to nothing outside", min + 5, limit - 7);
 }
 
-/* Ranges on either side of where factors of 52 bits are exact, or have all bits of a distance. */
+/* Ranges on both sides of the limits where 52-bit factors are exact, or have all distance bits. */
 static bool check_reciprocals(void)
 {
     static const unsigned digits[] = {13, 14, 41, 42, 43, 51, 52, 53, 62};
@@ -341,8 +341,8 @@ static bool check_reciprocals(void)
 }
 
 /*
- * The range that most edges are taken from: all values of the type, and 1000 more at each end
- * unless the type has 64 bits.
+ * The range of most edges: all values of the type, and 1000 more at each end unless the type has 64
+ * bits.
  */
 static __int128 range_low(void)
 {
@@ -356,7 +356,7 @@ static __int128 range_high(void)
     return element_limit(element) + (element->bytes == 8 ? 0 : 1000);
 }
 
-/* Bins that are computed from a width, a number of bins or a base. */
+/* Bins computed from a width, a number of bins or a base. */
 static void test_computed(const char *name)
 {
     const struct element *element = &subject.plan.element;
@@ -451,8 +451,8 @@ static void test_type(const char *name)
 }
 
 /*
- * Whether zeros are taken, so many chunks of them, and then a single value outside is told, by its
- * place in the next one.
+ * Returns whether a number of chunks of zeros is counted, and a single value outside is then
+ * reported with its position in the next chunk.
  */
 static bool check_abort(const char *isa, __int128 outside, int chunks, size_t place)
 {
@@ -483,8 +483,7 @@ static bool check_abort(const char *isa, __int128 outside, int chunks, size_t pl
     return right;
 }
 
-/* Values outside are told in whatever way bins are found: few, even or uneven edges, powers apart.
- */
+/* Every way to find bins reports values outside: few, even or uneven edges, powers apart. */
 static void test_abort(const char *name)
 {
     const struct element *element = &subject.plan.element;
@@ -515,7 +514,7 @@ static void test_abort(const char *name)
     tap_ok(right, "%s: the first value outside is told", name);
 }
 
-/* Dense bins that nearly all values are in, among far ones, and keys with hardly any room. */
+/* Dense bins with nearly all values, among far ones, and keys with hardly any space. */
 static void test_dense(const char *name)
 {
     bool right = true;
@@ -549,14 +548,15 @@ static void test_counts(const char *name)
         for (size_t count = (1u << log2) - 2; count <= (1u << log2) + 1; count++) {
             __int128 low = subject.plan.element.is_signed ? -1000000 : 17;
             set_steps(is_short ? low / 32 : low, is_short ? 62000 >> log2 : 77777 << log2, count);
-            subject.edges[count / 2]++; /* bins of one width are computed but of 2 bytes */
+            subject
+                .edges[count / 2]++; /* bins of equal width are computed, except for 2-byte types */
             right = right & check_edges("about a power of 2");
         }
     }
     tap_ok(right, "%s: about as many edges as powers of 2", name);
 }
 
-/* Edges that are rounded, many of them to the same floats as values that are not in one bin. */
+/* Edges that are rounded, many of them to the same floats as values of other bins. */
 static void test_rounded(const char *name)
 {
     bool right = true;
@@ -588,7 +588,7 @@ static void test_rounded(const char *name)
     tap_ok(right, "%s: edges that are rounded", name);
 }
 
-/* Values about an edge. */
+/* Values around an edge. */
 static struct {
     int64_t values[100000];
     uint64_t wanted[EDGES_MAX + 1];
@@ -603,7 +603,7 @@ static void make_doubtful(void)
     }
 }
 
-/* Whether floats are rounded to the nearest. */
+/* Returns whether floats are rounded to the nearest. */
 static bool rounds_as_usual(void)
 {
     volatile float one = 1;
@@ -611,7 +611,7 @@ static bool rounds_as_usual(void)
     return one + more > one;
 }
 
-/* Counts chunks of doubtful values, zeros and any values, as the letters tell, in one go. */
+/* Counts chunks of doubtful values (d), zeros (z) and any values (a) in one run. */
 static bool check_order(const char *order, const char *isa)
 {
     struct failure failure;
@@ -652,7 +652,7 @@ static bool check_order(const char *order, const char *isa)
     return right;
 }
 
-/* Blocks of values about an edge, of any values and of zeros, in any order. */
+/* Blocks of values around an edge, of any values and of zeros, in any order. */
 static void test_changes(size_t count)
 {
     static const char *const orders[] = {"d", "ddd", "zd", "zdad", "adzzd", "dzdz", "aaaddd"};
@@ -703,7 +703,7 @@ static void test_beyond(const char *name)
     tap_ok(right, "%s: bins beyond the type", name);
 }
 
-/* `count` edges from `first` on, the next ones as much greater, from `gap` on, by 1/ratio each. */
+/* `count` edges from `first` on. The first gap is `gap`; each gap is larger by 1/ratio. */
 static void set_growing(__int128 first, __int128 gap, int ratio, size_t count)
 {
     set_steps(first, 0, 1);
@@ -711,8 +711,8 @@ static void set_growing(__int128 first, __int128 gap, int ratio, size_t count)
         subject.edges[subject.count] = subject.edges[subject.count - 1] + gap;
 }
 
-/* 150 edges from the middle of the type's upper half on, the last of which is so many words of
-   4 elements away. */
+/* 150 edges from the middle of the type's upper half on. The last one is `span` words of 4 elements
+   away. */
 static void set_span(__int128 span)
 {
     set_steps(element_limit(&subject.plan.element) / 2, span * 4 / 149, 150);
@@ -751,14 +751,14 @@ static void test_whole(const char *name)
     right = right & check_edges("some close together");
     set_random(min, limit, 510, (uint64_t)(range / 260));
     right = right & check_edges("random");
-    for (__int128 span = 65531; span <= 65534; span++) { /* as many words, and one more */
+    for (__int128 span = 65531; span <= 65534; span++) { /* on both sides of 2^16 words */
         set_span(span);
         right = right & check_edges("about 2^16 steps of 4");
     }
     tap_ok(right, "%s: edges over the whole type", name);
 }
 
-/* Edges whose distances grow, from 0 or from afar. */
+/* Edges with growing distances, from 0 or from far away. */
 static void test_growing(const char *name)
 {
     const struct element *element = &subject.plan.element;

@@ -1,4 +1,4 @@
-/* Operation count on a GPU: counters of the device beyond 2^32 and 2^40, and every kernel. */
+/* Operation count on a GPU: device counters beyond 2^32 and 2^40, and every kernel. */
 #include "config.h"
 
 #include "aggregate/scalar.h"
@@ -33,7 +33,7 @@ static void make_set(const uint64_t *keys, size_t count)
     must(status == STATUS_OK, failure.message);
 }
 
-/* Predicate i of the first ones: how many are less than 1000 * (i + 1). */
+/* Makes a plan. Predicate i: the value is less than 1000 * (i + 1). */
 static void make_plan(size_t intervals, bool sets)
 {
     static char limits[INTERVALS][12];
@@ -83,7 +83,7 @@ static void count_values(const struct cuda_shared *shared, int32_t n)
     free(values);
 }
 
-/* How many of 0 .. n - 1 predicate i is met by. */
+/* Returns how many of 0 .. n - 1 satisfy predicate i. */
 static uint64_t wanted_hits(size_t intervals, size_t i, int32_t n)
 {
     static const int32_t bitmap[] = {0, 5, 99999};
@@ -97,7 +97,7 @@ static uint64_t wanted_hits(size_t intervals, size_t i, int32_t n)
     return hits;
 }
 
-/* Counts n values behind counters that begin at `preload`. */
+/* Counts n values with counters that start at `preload`. */
 static bool check(size_t intervals, bool sets, int32_t n, uint64_t preload)
 {
     struct failure failure;

@@ -1,8 +1,8 @@
 /*
- * Each of the histogram's kernels on a GPU against a plain loop: every type and byte order, numbers
- * of bins on both sides of each kernel's limit, easy and hard distributions, numbers of elements
- * around those of vectors and tiles, one multiprocessor and all, and tables that are not empty when
- * the launch begins. Skipped where no GPU can be used.
+ * Compares each histogram kernel on a GPU with a plain loop: every type and byte order, numbers of
+ * bins on both sides of each kernel's limit, easy and hard distributions, numbers of elements
+ * around those of vectors and tiles, one multiprocessor and all, and tables that are not empty at
+ * the launch. Skipped if no GPU is usable.
  *
  * usage: tests/unit/cuda_histogram [TYPE]...     (all types, and large launches, by default)
  */
@@ -17,11 +17,11 @@
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* What counters hold before a launch, and those of values outside, which then carry. */
+/* Counts before a launch, and those of values outside, which then carry. */
 #define INITIAL_COUNT   UINT32_C(3000000000)
 #define INITIAL_OUTSIDE UINT32_MAX
 
-/* Elements of the largest launch: several tiles for each of as many blocks as a GPU may have. */
+/* Elements of the largest launch: several tiles per block on any GPU. */
 #define ELEMENTS_MAX ((size_t)9 << 20)
 
 #define BINS_MAX ((size_t)1 << 24)
@@ -39,20 +39,20 @@ static const struct histogram_kernel *const kernels[] = {
     &histogram_kernel_cached,
 };
 
-/* Counts, as they are in device memory. */
+/* Counts in the layout of device memory. */
 struct counted {
     uint32_t *bins; /* [BINS_MAX] */
     uint64_t outside[BINNING_OUTSIDE];
 };
 
-/* A GPU, and what is counted on it. */
+/* A GPU, the elements and the counts. */
 struct bench {
     struct cuda_device device;
     struct element element;
     struct binning binning;
     unsigned char *data;
     struct counted expected;
-    struct counted found; /* by a launch */
+    struct counted found; /* counts of a launch */
 };
 
 /* The elements; most of them are in some bin, but where they are any bits. */
@@ -115,7 +115,7 @@ static void *device_memory(size_t bytes)
     return cudaMalloc(&d_memory, bytes > 0 ? bytes : 1) == cudaSuccess ? d_memory : NULL;
 }
 
-/* Launches the kernel, or if it is NULL the chosen one. The table is in two pieces. */
+/* Launches the kernel, or the automatically chosen one if NULL. The table is in two pieces. */
 static cudaError_t launch(struct bench *bench, const struct histogram_kernel *kernel,
                           const struct cuda_elements *elements,
                           const struct cuda_histogram_table *table)
@@ -129,7 +129,7 @@ static cudaError_t launch(struct bench *bench, const struct histogram_kernel *ke
                                  NULL);
 }
 
-/* Whether the kernel counts what the loop does; memory is as large as it must be, and no larger. */
+/* Returns whether the kernel counts the same as the loop. Memory has exactly the needed size. */
 static bool count(struct bench *bench, const struct histogram_kernel *kernel, size_t elements,
                   bool told)
 {
@@ -138,7 +138,7 @@ static bool count(struct bench *bench, const struct histogram_kernel *kernel, si
     size_t outside_bytes = sizeof found->outside;
     size_t bytes = elements * bench->element.bytes;
     uint32_t told_elements = (uint32_t)elements;
-    /* A launch that reads how many elements there are has room for more. */
+    /* A launch that reads the number of elements has space for more. */
     size_t most = told ? elements : elements + elements / 3 + 1;
     uint32_t *d_counts = device_memory(bins_bytes);
     uint64_t *d_outside = device_memory(outside_bytes);
@@ -169,7 +169,7 @@ static bool count(struct bench *bench, const struct histogram_kernel *kernel, si
            memcmp(found->outside, bench->expected.outside, outside_bytes) == 0;
 }
 
-/* Whether a kernel takes elements of that type into such bins. */
+/* Returns whether a kernel takes elements of that type into such bins. */
 static bool takes(const struct bench *bench, const struct histogram_kernel *kernel)
 {
     const struct histogram_task task = {
@@ -190,7 +190,7 @@ static bool check(struct bench *bench, const struct histogram_kernel *kernel, en
 
 /*
  * Counts elements of all distributions, or of some, with every kernel that takes them, and with the
- * one that is chosen.
+ * automatically chosen kernel.
  */
 static void test_binning(struct bench *bench, const char *name, bool all, const size_t *lengths,
                          size_t length_count)
@@ -297,7 +297,7 @@ static void test_large(struct bench *bench, const char *type)
     }
 }
 
-/* The greatest of some counters, wherever it is. */
+/* The largest of some counters, at any place. */
 static void test_greatest(struct bench *bench)
 {
     static const size_t lengths[] = {1, 31, 256, 257, 100003, BINS_MAX};

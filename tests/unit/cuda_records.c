@@ -1,7 +1,7 @@
 /*
- * Gathering the elements of records on a GPU against a loop on the host: every width of elements,
- * records of 1 to 40 bytes and more, offsets, and numbers of records up to several for each thread.
- * The records end where their memory ends, so that compute-sanitizer sees what reads behind them.
+ * Compares the gathering of records' elements on a GPU with a loop on the host: every width of
+ * elements, records of 1 to 40 bytes and more, offsets, and up to several records per thread. The
+ * records end where their memory ends, so that compute-sanitizer detects reads after them.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@ struct bench {
     struct cuda_device device;
     struct plan plan;
     unsigned char *records;  /* [RECORDS_BYTES], random */
-    unsigned char *elements; /* as are the next two: [RECORDS_BYTES + 2 * GUARD_BYTES] */
+    unsigned char *elements; /* [RECORDS_BYTES + 2 * GUARD_BYTES], like the next two */
     unsigned char *expected;
     unsigned char *d_elements;
     unsigned char *d_records; /* [RECORDS_BYTES] */

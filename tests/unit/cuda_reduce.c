@@ -1,7 +1,7 @@
 /*
- * Reduction on a GPU against a plain loop: every type and byte order, numbers of elements around
- * those of words, vectors and blocks, one multiprocessor and all, and an aggregate that is near the
- * limits of its words when the launch begins. Skipped where no GPU can be used.
+ * Compares reductions on a GPU with a plain loop: every type and byte order, numbers of elements
+ * around those of words, vectors and blocks, one multiprocessor and all, and an aggregate near the
+ * limits of its words at the launch. Skipped if no GPU is usable.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@
 
 #define ROW_WORDS (1 + ACCUMULATOR_WORDS_ALL)
 
-/* So much that each thread of a few blocks has thousands of words. */
+/* So many elements that each thread of a few blocks has thousands of words. */
 #define LARGE_BYTES ((size_t)96 << 20)
 
 enum values { RANDOM, SMALLEST, LARGEST, EXTREMES, VALUES_COUNT };
@@ -30,10 +30,10 @@ static const char *const values_names[VALUES_COUNT] = {
     [EXTREMES] = "smallest and largest",
 };
 
-/* A GPU with a plan, its aggregate, and a chunk's room on both sides. */
+/* A GPU with a plan, its aggregate, and memory for a chunk on both sides. */
 struct bench {
     struct plan plan;
-    struct accumulators *accumulators; /* of the plan */
+    struct accumulators *accumulators; /* accumulators of the plan */
     struct cuda_shared shared;
     void *d_data;
     struct cuda_chunk chunk;
@@ -79,7 +79,7 @@ static bool equal(const struct bench *bench, const uint64_t *a, const uint64_t *
     return memcmp(a, b, bench->accumulators->words * sizeof *a) == 0;
 }
 
-/* Launches over the elements and collects into *result; the aggregate begins as *initial, if any.
+/* Launches over the elements and collects into *result; the aggregate starts as *initial or empty.
  */
 static bool launch(struct bench *bench, size_t elements,
                    const struct cuda_reduce_aggregate *initial, uint64_t *result)
@@ -133,7 +133,7 @@ static void test_lengths(struct bench *bench)
            bench->plan.reductions.needs & REDUCTIONS_NEED_SQUARES ? "all" : "without squares");
 }
 
-/* So many equal elements that each thread of as few blocks as may be has thousands of words. */
+/* So many equal elements that each thread of the fewest possible blocks has thousands of words. */
 static void test_large(struct bench *bench)
 {
     int multiprocessors = bench->shared.device.multiprocessors;
@@ -159,7 +159,7 @@ static void test_large(struct bench *bench)
     bench->shared.device.multiprocessors = multiprocessors;
 }
 
-/* The aggregate's words are full, so that every block may have to carry through all of them. */
+/* The aggregate's words are full, so that every block can carry through all of them. */
 static void test_carries(struct bench *bench)
 {
     static const struct cuda_reduce_aggregate full = {

@@ -15,7 +15,7 @@
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* The kernels' tiles, and more of them than a GPU works on at once. */
+/* The kernels' tiles, and more tiles than a GPU processes at once. */
 #define TILE_BYTES ((size_t)32 << 10)
 #define BYTES_MAX  ((size_t)64 << 20)
 
@@ -39,9 +39,9 @@ static const char *const fault_names[FAULT_COUNT] = {
 struct bench {
     struct cuda_device device;
     struct plan plan;
-    bool is_counted; /* the GPU alone knows how many elements there are */
+    bool is_counted; /* only the GPU knows the number of elements */
     unsigned char *data;
-    unsigned char *kept; /* by the loop; behind them the purged */
+    unsigned char *kept; /* elements kept by the loop, followed by the dropped ones */
     unsigned char *found;
     void *d_data;
     void *d_kept;
@@ -50,8 +50,7 @@ struct bench {
     uint32_t *d_count;
 };
 
-/* An order of keys that the type has: position `x` < 2^63 of them, from the least to the greatest.
- */
+/* Returns the key of the type at position `x` < 2^63, from the smallest to the largest key. */
 static uint64_t key_at(const struct element *element, uint64_t x)
 {
     const unsigned bits = element->bytes * 8;
@@ -72,7 +71,7 @@ static uint64_t position(enum values values, size_t i, size_t count, uint64_t *s
         return step * (count - i);
     case EQUAL:
         return span / 3;
-    case RISING: /* each few thousand elements there is a greater one */
+    case RISING: /* every few thousand elements, a larger one follows */
         return i % 5000 == 0 ? step * i : (step * i) / 2;
     case LATE:
         return i > count / 8 * 7 ? span / 2 + step / 2 * i : random / 2;
@@ -104,7 +103,7 @@ static bool passes(const struct plan *plan, uint64_t key, uint64_t last)
     return less == plan->stalin_sort.descending;
 }
 
-/* The plain loop; returns how many survive. */
+/* The plain loop. Returns the number of kept elements. */
 static size_t expect(struct bench *bench, size_t count, const uint64_t *floor)
 {
     const size_t bytes = bench->plan.element.bytes;
@@ -131,7 +130,7 @@ static size_t expect(struct bench *bench, size_t count, const uint64_t *floor)
     return kept;
 }
 
-/* Whether the kernel keeps what the loop does, and purges the rest if that is wanted. */
+/* Returns whether the kernel keeps what the loop does, and purges the rest if that is wanted. */
 static bool sort(struct bench *bench, size_t count, const uint64_t *floor)
 {
     const bool purged = bench->plan.stalin_sort.purged;
@@ -163,7 +162,7 @@ static bool sort(struct bench *bench, size_t count, const uint64_t *floor)
     return memcmp(bench->found, bench->kept, (purged ? count : expected) * width) == 0;
 }
 
-/* All values, in both orders and so on. */
+/* All values with all rules. */
 static void test_type(struct bench *bench, const char *type, const size_t *bytes,
                       size_t bytes_count)
 {
@@ -189,7 +188,7 @@ static void test_type(struct bench *bench, const char *type, const size_t *bytes
     }
 }
 
-/* The element at that rank in the order that the plan wants. */
+/* Returns the element at a rank in the plan's order. */
 static void put(const struct bench *bench, unsigned char *element, uint64_t rank)
 {
     const struct element *type = &bench->plan.element;
@@ -207,7 +206,7 @@ static uint64_t rank_most(const struct bench *bench)
     return UINT64_MAX >> (64 - bench->plan.element.bytes * 8);
 }
 
-/* Ranks from 1 on, each higher than the one before if the type has so many. */
+/* Ranks from 1 on, each higher than the previous one if the type has enough values. */
 static uint64_t rank_at(const struct bench *bench, size_t i, size_t count)
 {
     const uint64_t most = rank_most(bench);
@@ -220,7 +219,7 @@ static void fill_ascending(struct bench *bench, size_t count)
         put(bench, bench->data + i * bench->plan.element.bytes, rank_at(bench, i, count));
 }
 
-/* As sort; `what` is wrong with the element at `place`. */
+/* Like sort; `what` is wrong with the element at `place`. */
 static bool sort_noting(struct bench *bench, size_t count, const uint64_t *floor, const char *what,
                         size_t place)
 {
@@ -284,8 +283,7 @@ static bool sort_with_fault(struct bench *bench, size_t count, enum fault fault,
     return good;
 }
 
-/* Sorted values but for one, at the ends of what a thread, a warp or a block reads, or of it all.
- */
+/* Sorted values except for one, at the ends of the part of a thread, warp or block, or of all. */
 static bool sort_with_faults(struct bench *bench)
 {
     static const size_t bytes[] = {16, 512, 2048, TILE_BYTES, 2 * TILE_BYTES};
@@ -305,7 +303,7 @@ static bool sort_with_faults(struct bench *bench)
     return good;
 }
 
-/* Sorted values up to some place, from where on they are random. */
+/* Sorted values up to some place, then random ones. */
 static bool sort_with_random_tails(struct bench *bench)
 {
     const size_t width = bench->plan.element.bytes;
@@ -315,7 +313,7 @@ static bool sort_with_random_tails(struct bench *bench)
     bool good = true;
 
     fill_ascending(bench, count);
-    while (end > 256) { /* each time sooner */
+    while (end > 256) { /* each time earlier */
         size_t place = tap_random(&state) % end;
         for (size_t i = place; i < end; i++)
             put(bench, bench->data + i * width, tap_random(&state));
@@ -325,7 +323,7 @@ static bool sort_with_random_tails(struct bench *bench)
     return good;
 }
 
-/* Sorted values and what is near to them, in both orders and so on. */
+/* Sorted and nearly sorted values with all rules. */
 static void test_nearly_sorted(struct bench *bench, const char *type)
 {
     bool good = true;

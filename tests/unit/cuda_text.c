@@ -1,10 +1,9 @@
 /*
- * Text as the GPU parses it against a plain reading of the rules: every type, notation and kind of
+ * Compares the GPU's parsing of text with a plain parser: every type, notation and kind of
  * rules, all short texts of a small alphabet, numbers at the limits of the types, tokens and lines
- * across spans, tiles and halos, a line as long as the text; times, addresses and widths
- * against the CPU's parser of rows. What a span's parser says is checked
- * on the host; where there is a GPU, the kernel's answer as well, and that operations take its
- * elements.
+ * across spans, tiles and halos, a line as long as the text; timestamps, IP addresses and widths
+ * against the CPU's parser of rows. Checks the spans' parser on the host. With a GPU, also checks
+ * the kernel's results, and that operations accept its elements.
  *
  * usage: tests/unit/cuda_text [TEST]...     (short, lengths, ...: see tests[]; all by default)
  */
@@ -22,7 +21,7 @@
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 
 #define CHUNK_BYTES_MAX ((size_t)64 << 20)
-#define HOST_BYTES_MAX  ((size_t)2 << 20) /* longer ones are for the GPU alone, if there is one */
+#define HOST_BYTES_MAX  ((size_t)2 << 20) /* longer texts are only for a GPU */
 #define TILE_BYTES      8192              /* as in cuda/text.cu */
 #define GUARD_BYTES     256
 
@@ -78,14 +77,14 @@ static const char *const alphabets[] = {
 
 static const char *const all_types[] = {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"};
 
-/* What a text is worth. */
+/* The values of a text. */
 struct answer {
     uint64_t *keys; /* [TEXT_SPAN_VALUES_MAX(CHUNK_BYTES_MAX)] */
     size_t count;
     uint32_t invalid;
 };
 
-/* A plan, a text, two answers, and if there is a GPU the same there. */
+/* A plan, a text, and two results; with a GPU, also in device memory. */
 struct bench {
     struct plan plan;
     char *text; /* [CHUNK_BYTES_MAX] */
@@ -100,7 +99,7 @@ struct bench {
     char *values;
 };
 
-/* Appends the digits of [value, value + bytes). Returns false if one is no digit. */
+/* Appends the digits of [value, value + bytes). Returns false if one is not a digit. */
 static bool append_digits(__int128 *number, unsigned base, const char *value, size_t bytes)
 {
     static const char digits[] = "0123456789abcdefABCDEF";
@@ -116,7 +115,7 @@ static bool append_digits(__int128 *number, unsigned base, const char *value, si
     return true;
 }
 
-/* A number with or without a point, times 10^decimals. Digits that are worth less must be zeros. */
+/* Reads a number with or without a point, times 10^decimals. Further digits must be zeros. */
 static bool read_fixed(const struct text_rules *rules, const char *value, size_t bytes,
                        __int128 *number)
 {
@@ -138,7 +137,7 @@ static bool read_fixed(const struct text_rules *rules, const char *value, size_t
     return true;
 }
 
-/* A number without its sign. */
+/* Reads a number without its sign. */
 static bool read_number(const struct text_rules *rules, const char *value, size_t bytes,
                         __int128 *number)
 {
@@ -151,7 +150,7 @@ static bool read_number(const struct text_rules *rules, const char *value, size_
     return bytes > 0 && append_digits(number, rules->notation == TEXT_HEX ? 16 : 10, value, bytes);
 }
 
-/* The plain reading: one value of a text. */
+/* The plain parser: reads one value of a text. */
 static void expect_value(struct bench *bench, const char *value, size_t bytes)
 {
     const bool is_signed = bytes > 0 && (value[0] == '-' || value[0] == '+');
@@ -177,7 +176,7 @@ static void expect_trimmed(struct bench *bench, const char *value, size_t bytes)
     expect_value(bench, value, bytes);
 }
 
-/* The words of [text, text + bytes) between bytes of `separators`, each given to `use`. */
+/* Passes the words of [text, text + bytes) between bytes of `separators` to `use`. */
 static size_t for_each_word(struct bench *bench, const char *text, size_t bytes,
                             const char *separators, size_t wanted)
 {
@@ -194,7 +193,7 @@ static size_t for_each_word(struct bench *bench, const char *text, size_t bytes,
     return words;
 }
 
-/* The parts of a line, likewise; `wanted` 0 takes all. */
+/* Passes the parts of a line to `use`; `wanted` 0: all parts. */
 static size_t for_each_part(struct bench *bench, const char *line, size_t bytes, size_t wanted)
 {
     size_t parts = 0;
@@ -260,7 +259,7 @@ static void expect(struct bench *bench)
     }
 }
 
-/* Parses the text span by span. Each span sees a piece that ends `halo` bytes behind it. */
+/* Parses the text span by span. Each span sees a piece that ends `halo` bytes after it. */
 static void parse_on_host(struct bench *bench, uint32_t halo)
 {
     const struct text_span_rules rules =
@@ -290,7 +289,7 @@ static void parse_on_host(struct bench *bench, uint32_t halo)
     }
 }
 
-/* Parses it by the kernel; returns false if that writes behind the values. */
+/* Parses the text with the kernel; returns false if it writes after the values. */
 static bool parse_on_gpu(struct bench *bench)
 {
     struct element one_word = bench->plan.element;
@@ -321,7 +320,7 @@ static bool parse_on_gpu(struct bench *bench)
     return good;
 }
 
-/* Compares the answers; explains where they differ. */
+/* Compares the results; explains the first difference. */
 static bool agree(const struct bench *bench, const char *where)
 {
     const struct answer *expected = &bench->expected;
@@ -342,7 +341,7 @@ static bool agree(const struct bench *bench, const char *where)
     return false;
 }
 
-/* Compares what is expected with what spans find. */
+/* Compares the expected values with those of the spans. */
 static bool check_found(struct bench *bench, bool on_gpu)
 {
     static const uint32_t halos[] = {0, 1, 64};
@@ -415,8 +414,8 @@ static size_t write_number(char *at, enum text_notation notation, unsigned digit
 }
 
 /*
- * Fills the text from `begin` on with numbers, between which are separators that begin many lines,
- * the plan's delimiter, and now and then junk.
+ * Fills the text from `begin` on with numbers. Between them are separators that start many lines,
+ * the plan's delimiter, and sometimes junk.
  */
 static void fill_numbers(struct bench *bench, size_t begin, size_t bytes, unsigned digits,
                          uint64_t *state)
@@ -489,8 +488,8 @@ static void test_lengths(struct bench *bench)
 }
 
 /*
- * Appends a multiple of 10^-decimals, with so many zeros before it. If their number is odd,
- * hexadecimal digits have 0x, and no decimals end in 0; else zeros may follow the decimals.
+ * Appends a multiple of 10^-decimals after `zeros` zeros. If their number is odd, hexadecimal
+ * digits have 0x, and no decimal places end in 0; else zeros can follow the decimal places.
  */
 static void append_wide(struct bench *bench, __int128 number, unsigned zeros)
 {
@@ -610,7 +609,7 @@ static void test_long_units(struct bench *bench)
 
 static void test_large(struct bench *bench)
 {
-    static const size_t rules[] = {0, 2, 5, 8, 10, 27, 31, 33}; /* of all_rules */
+    static const size_t rules[] = {0, 2, 5, 8, 10, 27, 31, 33}; /* indexes of all_rules */
     uint64_t state = 3;
 
     for (size_t i = 0; bench->has_gpu && i < ARRAY_LENGTH(rules); i++) {
@@ -622,7 +621,7 @@ static void test_large(struct bench *bench)
     }
 }
 
-/* What the parser of rows finds. */
+/* The result of the parser of rows. */
 static void expect_rows(struct bench *bench)
 {
     struct text_rows rows = {
@@ -656,7 +655,7 @@ static void expect_rows(struct bench *bench)
     } while (event != TEXT_END);
 }
 
-/* Fills the text with these pieces, as many as it has space for. */
+/* Fills the text with as many of these pieces as fit. */
 static void fill_pieces(struct bench *bench, size_t bytes, const char *const *pieces, size_t count,
                         uint64_t *state)
 {
@@ -667,7 +666,7 @@ static void fill_pieces(struct bench *bench, size_t bytes, const char *const *pi
     bench->bytes = i;
 }
 
-/* Times in fields of lines, of each precision, in buckets and not. */
+/* Timestamps in fields of lines, of each precision, with and without buckets. */
 static void test_times(struct bench *bench)
 {
     static const char *const pieces[] = {
@@ -754,7 +753,7 @@ static void test_times(struct bench *bench)
 }
 
 /*
- * Addresses in fields of lines. Spans take those of IPv4 alone, and the GPU has no values where
+ * IP addresses in fields of lines. Spans only take IPv4 addresses; the GPU returns no values if
  * there is any other token.
  */
 static void test_addresses(struct bench *bench)
@@ -783,7 +782,7 @@ static void test_addresses(struct bench *bench)
     uint64_t state = 7;
     bool good = true;
     uint64_t found = 0;
-    uint64_t pure = 0; /* texts in which all are of IPv4 */
+    uint64_t pure = 0; /* texts with only IPv4 addresses */
 
     for (size_t i = 0; i < 3000; i++) {
         const struct text_rules rules = {
@@ -807,7 +806,7 @@ static void test_addresses(struct bench *bench)
            (unsigned)pure);
 }
 
-/* Numbers in fields of lines, floored. */
+/* Numbers in fields of lines, rounded down to a width. */
 static void test_widths(struct bench *bench)
 {
     static const char *const pieces[] = {
@@ -846,7 +845,7 @@ static void *device_zeros(size_t bytes)
     return d_memory;
 }
 
-/* Launches an operation over elements; leaves its result in d_result, zeros before. */
+/* Launches an operation over elements; its result is in d_result, which was zero before. */
 static void launch(const struct bench *bench, const struct cuda_elements *elements, void *d_result)
 {
     const struct cuda_device *device = &bench->device;
@@ -871,8 +870,8 @@ static void launch(const struct bench *bench, const struct cuda_elements *elemen
 }
 
 /*
- * Whether the operation makes the same of the values that are on the device, whether it is told how
- * many there are or finds it there.
+ * Returns whether the operation has the same result if it is told the number of values on the
+ * device and if it reads the number there.
  */
 static bool check_operation(struct bench *bench, void *d_result, char *told, char *read)
 {
@@ -880,7 +879,7 @@ static bool check_operation(struct bench *bench, void *d_result, char *told, cha
     const size_t bytes = CHUNK_BYTES_MAX / 8 * 3;
     struct cuda_elements elements = {.d_data = bench->d_values, .count = bench->expected.count};
 
-    /* What is before the survivors of stalin-sort is for it alone; only their number counts. */
+    /* Only stalin-sort uses the data before its kept elements; only their number counts. */
     size_t head = bench->plan.operation == OPERATION_STALIN_SORT ? sizeof(uint64_t) : bytes;
     must_cuda(cudaMemset(d_result, 0, bytes));
     launch(bench, &elements, d_result);
@@ -979,7 +978,7 @@ static const struct {
     {"addresses", test_addresses, false}, {"operations", test_operations, true},
 };
 
-/* Whether a test is named, or none is. */
+/* Returns whether a test is named, or none is. */
 static bool is_wanted(const char *name, int argc, char **argv)
 {
     bool wanted = argc == 1;

@@ -349,7 +349,7 @@ static void add_xz_stream(struct frames *frames, struct frames *plain, lzma_chec
     }
 }
 
-/* Whether all parts decode, and to these bytes. */
+/* Returns whether all parts decode, and to these bytes. */
 static bool are_parts(const struct frames *frames, uint64_t part_bytes, size_t count,
                       const struct frames *plain)
 {

@@ -76,7 +76,7 @@ static void *find_strings(void *argument)
     return NULL;
 }
 
-/* Whether the order is that of memcmp, and ids and ranks are the inverse of each other. */
+/* Returns whether the order is that of memcmp, and ids and ranks are the inverse of each other. */
 static bool is_ordered(const struct dictionary *dictionary, unsigned threads)
 {
     struct dictionary_order order;

@@ -15,7 +15,7 @@
 
 #define INTERRUPTED_BYTES_MAX ((size_t)4099)
 
-/* Whether this call of the thread is interrupted: every other one is. Sets errno then. */
+/* Returns whether this call of the thread is interrupted: every other one is. Sets errno then. */
 static bool interrupted_now(void)
 {
     static _Thread_local bool was_interrupted;

@@ -417,7 +417,7 @@ static void test_long(void)
     free(text);
 }
 
-/* Whether a path is refused with a message that contains `message`. */
+/* Returns whether a path is refused with a message that contains `message`. */
 static bool refuses_path(const char *path, const char *message)
 {
     struct json_columns *wanted = json_columns_create();

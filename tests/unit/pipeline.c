@@ -552,7 +552,7 @@ static void scene_run(struct scene *scene)
     unlink(scene->name);
 }
 
-/* Whether everything has survived: the output is the input. */
+/* Returns whether everything has survived: the output is the input. */
 static bool scene_output_is_right(const struct scene *scene)
 {
     FILE *file = fopen(scene->output, "rb");
@@ -591,7 +591,7 @@ static bool scene_is_right(const struct scene *scene, const char *message)
     return right;
 }
 
-/* Whether a pool worked, or did not, for that reason. */
+/* Returns whether a pool worked, or did not, for that reason. */
 static bool scene_pool_is(const struct scene *scene, size_t i, const char *engine, unsigned device,
                           const char *reason)
 {
@@ -853,7 +853,7 @@ static void test_checkpoints(void)
     tap_ok(scene_is_right(&scene, NULL), "results so far, while a device joins");
 }
 
-/* Whether a device is begun while it cannot be told how quick the CPU workers are. */
+/* Returns whether a device is begun while it cannot be told how quick the CPU workers are. */
 static void test_young(void)
 {
     struct offload_policy_view young = {.input_bytes = UINT64_C(1) << 40,
@@ -919,7 +919,7 @@ static void test_merges(void)
     tap_ok(!offload_policy_pays(&file), "unless there are too few threads to merge them");
 }
 
-/* Whether a device pays for a pipe, and for a file of which more or less is left. */
+/* Returns whether a device pays for a pipe, and for a file of which more or less is left. */
 static void test_pays(void)
 {
     struct offload_policy_view pipe = {.input_bytes = ENGINE_INPUT_UNKNOWN,
@@ -947,7 +947,7 @@ static void test_pays(void)
            "nothing has come yet: it pays");
 }
 
-/* Whether a device pays if its feeders take the cores of quick CPU workers. */
+/* Returns whether a device pays if its feeders take the cores of quick CPU workers. */
 static void test_quick(void)
 {
     struct offload_policy_view quick = {.input_bytes = UINT64_C(1) << 40,

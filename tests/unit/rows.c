@@ -90,7 +90,7 @@ static bool is_row(const struct rows_row *a, const struct rows_row *b)
     return a->low == b->low && a->high == b->high && a->count == b->count;
 }
 
-/* Whether the rows that are read, up to `room` at a time, are those. */
+/* Returns whether the rows that are read, up to `room` at a time, are those. */
 static bool reads_by(size_t room, struct rows rows, const struct rows_row *expected, size_t n)
 {
     struct rows_row batch[BATCH_MAX];
@@ -111,7 +111,7 @@ static bool reads(struct rows rows, const struct rows_row *expected, size_t n)
     return reads_by(BATCH, rows, expected, n);
 }
 
-/* Whether the counts that are read alone, if they can be, are those of the rows. */
+/* Returns whether the counts that are read alone, if they can be, are those of the rows. */
 static bool reads_counts_by(size_t room, struct rows rows, const struct rows_row *expected,
                             size_t n)
 {
@@ -133,7 +133,7 @@ static bool reads_counts(struct rows rows, const struct rows_row *expected, size
     return reads_counts_by(BATCH, rows, expected, n);
 }
 
-/* Whether the parts of the rows, one behind the other, are those. */
+/* Returns whether the parts of the rows, one behind the other, are those. */
 static bool reads_parts(const struct rows *rows, const struct rows_row *expected, size_t n,
                         size_t parts)
 {

@@ -357,7 +357,7 @@ static bool pull_is_contiguous(const struct pull *pull, uint64_t bytes)
                                           (unsigned long long)bytes));
 }
 
-/* Whether every thread came to the end without a failure. */
+/* Returns whether every thread came to the end without a failure. */
 static bool pull_succeeded(const struct pull *pull)
 {
     for (size_t i = 0; i < pull->threads; i++) {
@@ -370,7 +370,7 @@ static bool pull_succeeded(const struct pull *pull)
     return true;
 }
 
-/* Whether some thread failed at `position` with `text`, and none in another way. */
+/* Returns whether some thread failed at `position` with `text`, and none in another way. */
 static bool pull_failed(const struct pull *pull, uint64_t position, const char *text)
 {
     bool failed = false;
@@ -523,7 +523,7 @@ static void test_signals(void)
 /* --- the end ------------------------------------------------------------------------------------
  */
 
-/* Whether what is left over is named: how many bytes, where, and in which file. */
+/* Returns whether what is left over is named: how many bytes, where, and in which file. */
 static bool check_leftover(enum input_kind kind, size_t bytes, size_t element_bytes,
                            const char *text)
 {
@@ -684,7 +684,7 @@ static void test_removed(void)
 /* --- from the beginning again --------------------------------------------------------------------
  */
 
-/* Whether the source of a file or two, pulled once, is opened again and then gives all. */
+/* Returns whether the source of a file or two, pulled once, is opened again and then gives all. */
 static bool check_repeat(const size_t *lengths, size_t count, off_t offset)
 {
     static const size_t capacities[] = {4096, 100003};
@@ -716,7 +716,7 @@ static bool check_repeat(const size_t *lengths, size_t count, off_t offset)
     return right;
 }
 
-/* Whether a source that cannot be opened again says so. */
+/* Returns whether a source that cannot be opened again says so. */
 static bool repeat_fails(struct source **source, const char *text)
 {
     struct failure failure = {.status = STATUS_OK};

@@ -292,7 +292,7 @@ struct arrangement {
 static const size_t law_orders[][LAW_CHUNKS] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                                 {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 
-/* Whether the aggregate tells the last survivor of elements [0, end), if there is one. */
+/* Returns whether the aggregate tells the last survivor of elements [0, end), if there is one. */
 static bool law_floor_is_right(const struct stream *stream, const struct stalin_sort *aggregate,
                                size_t end)
 {
@@ -607,7 +607,7 @@ static void large_start(struct large *large, struct stalin_sort *aggregate)
     nanosleep(&a_while, NULL); /* most likely it waits now, if it has to */
 }
 
-/* Whether it was submitted well. */
+/* Returns whether it was submitted well. */
 static bool large_join(struct large *large)
 {
     pthread_join(large->thread, NULL);
@@ -707,7 +707,7 @@ static void test_large(void)
 /* --- ends ---------------------------------------------------------------------------------------
  */
 
-/* Whether a waiter and a parked run are given up, and nothing is written, after `end`. */
+/* Returns whether a waiter and a parked run are given up, and nothing is written, after `end`. */
 static bool check_end(const struct output outputs[2], void (*end)(void *aggregate))
 {
     struct large runs[] = {{.sequence = 1, .bytes = 17 * MIB}, {.sequence = 2, .bytes = 2}};

@@ -182,7 +182,7 @@ static bool finalize(struct sample *sample, enum table_order order)
     return true;
 }
 
-/* Whether entries[0..count) are those of the sample, each `times` as often; sorts both. */
+/* Returns whether entries[0..count) are those of the sample, each `times` as often; sorts both. */
 static bool is_sample(struct sample *sample, struct table_entry *entries, uint64_t times,
                       bool is_ascending)
 {
@@ -449,7 +449,7 @@ static uint64_t drain_all(const struct sample *sample, bool back, uint64_t room)
     return right ? drain.total : UINT64_MAX;
 }
 
-/* Whether a number found in a sample is right to a fifth. */
+/* Returns whether a number found in a sample is right to a fifth. */
 static bool is_about(uint64_t found, uint64_t wanted)
 {
     return (found > wanted - wanted / 5 && found < wanted + wanted / 5) ||
@@ -1045,7 +1045,7 @@ static void run_make(struct table_run *run, const struct table_entry *entries, s
         bail_out(failure.message);
 }
 
-/* Whether the run has these entries. */
+/* Returns whether the run has these entries. */
 static bool run_has(const struct table_run *run, const struct table_entry *entries, size_t n)
 {
     struct table_entry read[RUN_ENTRIES];

@@ -154,7 +154,7 @@ static bool ends_clean(void)
     return rmdir(directory) == 0 && mkdir(directory, 0700) == 0; /* it was empty */
 }
 
-/* Whether signals are handled while there is a temporary name, and then no more. */
+/* Returns whether signals are handled while there is a temporary name, and then no more. */
 static bool hands_back(void)
 {
     char name[PATH_MAX + 20];
@@ -175,7 +175,7 @@ static bool hands_back(void)
            unlinkat(AT_FDCWD, target, 0) == 0;
 }
 
-/* Whether signals that end no process leave a temporary file alone. */
+/* Returns whether signals that end no process leave a temporary file alone. */
 static bool keeps_name(void)
 {
     static const int harmless[] = {SIGCHLD, SIGCONT, SIGURG, SIGWINCH};
@@ -195,7 +195,7 @@ static bool keeps_name(void)
     return access(name, F_OK) != 0;
 }
 
-/* Whether a file without a name can get one here. */
+/* Returns whether a file without a name can get one here. */
 static bool can_link(void)
 {
     int fd = open(directory, O_TMPFILE | O_RDWR, 0600);

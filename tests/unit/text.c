@@ -933,7 +933,7 @@ static void test_detection(void)
            "a character that is cut off");
 }
 
-/* Whether text_find_encoding says so of the bytes, which end where memory does. */
+/* Returns whether text_find_encoding says so of the bytes, which end where memory does. */
 static bool finds(const char *encoding, const char *text, size_t bytes)
 {
     const char *found = text_find_encoding(arena_place(text, bytes, true), bytes);

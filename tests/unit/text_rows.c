@@ -211,7 +211,7 @@ static size_t key_bytes(const struct plan *plan, size_t column)
     return column < plan->value_count ? plan->columns[column].element.bytes : sizeof(uint64_t);
 }
 
-/* Whether row `i` of a call has the values of a row of the reference. */
+/* Returns whether row `i` of a call has the values of a row of the reference. */
 static bool row_is_stored(const struct plan *plan, const struct text_rows *rows, size_t i,
                           const struct row *row)
 {

@@ -60,7 +60,7 @@ static void choose_lengths(size_t count, size_t most, uint64_t seed)
     atomic_store(&made, 0);
 }
 
-/* Whether the file has a header, the parts and a footer, each a byte, and nothing else. */
+/* Returns whether the file has a header, the parts and a footer, each a byte, and nothing else. */
 static bool is_written(size_t count)
 {
     size_t wanted = 2;
