@@ -1,9 +1,9 @@
 /*
- * Uniq on a GPU against sorted keys: every type and byte order, bins of some widths, distributions
- * from one value to all different ones, and tables that never grow, that grow while chunks are
- * under way, and that are too small for what comes; without a window on the host, and with one that
- * has some of the values, some already counted. Several threads count chunks on two streams each,
- * as the engine does. Skipped where no GPU can be used.
+ * Compares uniq on a GPU with sorted keys: every type and byte order, bins of some widths,
+ * distributions from one value to all distinct values, and tables that never grow, that grow during
+ * chunks, and that are too small; without a window on the host, and with one for some of the
+ * values, some of them already counted. Like the engine, several threads count chunks on two
+ * streams each. Skipped if no GPU is usable.
  *
  * usage: tests/unit/cuda_uniq [TYPE [ELEMENTS]]     (all types, and large inputs, by default)
  */
@@ -36,7 +36,7 @@ static const char *const values_names[VALUES_COUNT] = {
     [FEW] = "5,000 values", [MARKED] = "that of a free slot",
 };
 
-/* A table's size, and what it may grow to. */
+/* A table's size and maximum size. */
 struct size {
     const char *name;
     unsigned bits;
@@ -53,18 +53,18 @@ struct bench {
     struct plan plan;
     struct cuda_shared shared;
     unsigned char *data;
-    uint64_t *keys; /* sorted: what is expected */
+    uint64_t *keys; /* expected keys, sorted */
     size_t elements;
-    const struct growing_window *window; /* of the host; or NULL */
-    /* How they are given to the GPU. */
+    const struct growing_window *window; /* window of the host; NULL: none */
+    /* How the GPU gets them. */
     size_t chunk_elements;
-    bool told;   /* how many elements a chunk has; else it is read on the device */
-    size_t some; /* elements of most inputs */
+    bool told;   /* the host passes the number of elements; else the device reads it */
+    size_t some; /* number of elements of most inputs */
     _Atomic size_t taken;
     atomic_bool has_failed;
 };
 
-/* One chunk on its way, as in the engine. */
+/* A chunk in progress, like in the engine. */
 struct slot {
     struct cuda_chunk chunk;
     uint32_t *d_count;
@@ -101,7 +101,7 @@ static uint64_t make_value(enum values values, size_t i, uint64_t random, uint64
     }
 }
 
-/* The key of an element, by the definition. */
+/* Returns the key of an element by definition. */
 static uint64_t expect_key(const struct plan *plan, const void *element)
 {
     const __int128 value = element_value(&plan->element, element_key(&plan->element, element));
@@ -120,7 +120,7 @@ static int compare_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The value whose word is 0 in the table; of a narrow type, some value. */
+/* Returns the value whose word in the table is 0; for a narrow type, some value. */
 static uint64_t find_marked(const struct uniq *uniq)
 {
     uint64_t seeds[3];
@@ -170,7 +170,7 @@ static void accumulate(const struct bench *bench, struct slot *slot, size_t firs
                               chunk->stream));
     must_cuda(cudaMemcpyAsync(slot->d_count, &count, sizeof count, cudaMemcpyHostToDevice,
                               chunk->stream));
-    must_cuda(cudaStreamSynchronize(chunk->stream)); /* `count` is read by then */
+    must_cuda(cudaStreamSynchronize(chunk->stream)); /* afterwards `count` has been read */
     chunk->elements.count = bench->told ? n : bench->chunk_elements;
     chunk->elements.d_count = bench->told ? NULL : slot->d_count;
     chunk->count = n;
@@ -225,7 +225,7 @@ static void *feed(void *argument)
     return NULL;
 }
 
-/* Counts all elements with some threads, and collects what the device has. */
+/* Counts all elements with some threads, and collects the device's counts. */
 static bool count(struct bench *bench)
 {
     static uint64_t staging[8192];
@@ -240,7 +240,7 @@ static bool count(struct bench *bench)
         pthread_join(threads[i], NULL);
     if (atomic_load(&bench->has_failed))
         return false;
-    /* The least staging memory that an engine may give, and more. */
+    /* The smallest staging memory of an engine, and more. */
     if (cuda_uniq.collect(&bench->shared, staging, bench->told ? 4096 : sizeof staging, &failure) !=
         STATUS_OK)
         return tap_note("%s", failure.message);
@@ -250,8 +250,8 @@ static bool count(struct bench *bench)
 }
 
 /*
- * Whether each key was counted as often as it comes in keys[0..elements), `times` over, and if it
- * lies in the window, once more.
+ * Returns whether the count of each key is its number in keys[0..elements), `times` over, and once
+ * more if the window contains it.
  */
 static bool equal(const struct bench *bench, const struct uniq *uniq, uint64_t times)
 {
@@ -281,8 +281,8 @@ static bool equal(const struct bench *bench, const struct uniq *uniq, uint64_t t
 }
 
 /*
- * Makes a window of the middle half of the values, if they are dense enough, and counts those of
- * its range in it, as a CPU thread does. Returns how many.
+ * Makes a window of the middle half of the values if they are dense enough, and counts the values
+ * in its range like a CPU thread. Returns their number.
  */
 static size_t make_window(struct bench *bench, struct uniq *uniq)
 {
@@ -328,7 +328,7 @@ static bool check_uniq(struct bench *bench, struct uniq *uniq, bool has_window)
     return true;
 }
 
-/* The same with a table of that size. `values` are filled in here: one depends on the seeds. */
+/* The same with a table of that size. Fills in `values`: one depends on the seeds. */
 static bool check(struct bench *bench, const struct size *size, enum values values, size_t elements)
 {
     const bool has_window = (values + size->bits) % 2 == 0;
@@ -430,7 +430,7 @@ int main(int argc, char **argv)
     }
     if (argc > 1)
         test_type(&bench, argv[1], 0, ARRAY_LENGTH(widths) - 1);
-    for (size_t i = 0; argc == 1 && i < ARRAY_LENGTH(types); i++) /* a width each */
+    for (size_t i = 0; argc == 1 && i < ARRAY_LENGTH(types); i++) /* one width per type */
         test_type(&bench, types[i], i % ARRAY_LENGTH(widths), i % ARRAY_LENGTH(widths));
     for (size_t i = 0; argc == 1 && i < ARRAY_LENGTH(large_types); i++)
         test_large(&bench, large_types[i]);

@@ -1,4 +1,4 @@
-/* Decimal numbers: what is read and what is refused, and what is written, against snprintf. */
+/* Decimal numbers: valid and invalid input, and output compared with snprintf. */
 #include "config.h"
 
 #include "lib/decimal.h"
@@ -12,7 +12,7 @@
 #define POWER2(n)           ((__int128)1 << (n))
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* One TAP line for the texts that are read (or refused) for one reason. */
+/* One TAP line for the strings that are read (or refused) for one reason. */
 struct reading {
     const char *text;
     enum decimal_unit unit;
@@ -208,7 +208,7 @@ static void test_parse_unsigned(void)
            "parse_unsigned: refuses the rest");
 }
 
-/* Whether `value` is written as `wanted`, by every function that can, and nothing behind it. */
+/* Returns whether every function writes `value` as `wanted`, and nothing after it. */
 static bool writes(__int128 value, const char *wanted)
 {
     char out[DECIMAL_SIZE + 1];
@@ -268,7 +268,7 @@ static void test_write_64(void)
     tap_ok(random, "write: random numbers of every length");
 }
 
-/* The digits of a number in the slowest way, at the end of `text`. */
+/* Writes the digits of a number to the end of `text`, in the slowest way. */
 static const char *slow_text(__int128 value, char text[DECIMAL_SIZE])
 {
     char *c = text + DECIMAL_SIZE - 1;
@@ -328,7 +328,7 @@ static void test_round_trip(void)
     tap_ok(same, "what is written is read as the same number");
 }
 
-/* Whether a number of that many decimals is read and written so; read_as NULL: as it is written. */
+/* Checks reading and writing of a number with decimal places. read_as NULL: same as written. */
 static bool is_fixed(__int128 value, unsigned decimals, const char *written, const char *read_as)
 {
     char out[DECIMAL_SIZE];

@@ -3,14 +3,14 @@
  *
  *     decode_file FORMAT MEMORY-LIMIT IN-PIECES OUT-PIECES FILE...
  *
- * FORMAT is the name of one, such as gzip, or "auto", what the file begins like. IN-PIECES and
- * OUT-PIECES are numbers with commas between them; with each two of them the file is decoded once,
- * the decoder being given so many bytes at a time and room for so many: the outputs come one behind
- * the other, as do the messages on stderr. Ends with the first status that is no success; 2 if used
- * wrongly, 3 if the file is of no format, 4 if it could not be told, being too short.
+ * FORMAT is a name such as gzip, or "auto": detected. IN-PIECES and OUT-PIECES are numbers
+ * separated by commas. For each pair of them, decodes the file once, with that many bytes of input
+ * and space for that many bytes of output at a time. Outputs follow each other, like messages on
+ * stderr. Ends with the first status that is not success; 2: wrong usage, 3: no known format, 4:
+ * file too short to detect its format.
  *
- * Of several files each leaves its output in FILE.out, its messages in FILE.err and its status, a
- * line, in FILE.status: a process for each would take much longer than the decoding.
+ * With several files, writes each file's output to FILE.out, its messages to FILE.err and its
+ * status, one line, to FILE.status: a process per file would take much longer than the decoding.
  */
 #include "config.h"
 
@@ -31,7 +31,7 @@ struct pieces {
     size_t out_piece;
 };
 
-/* Decodes in[0..bytes), and all the output that is there without more. */
+/* Decodes in[0..bytes) to all output that needs no further input. */
 static enum status decode_piece(struct decoder *decoder, const struct pieces *pieces, size_t bytes,
                                 struct failure *failure)
 {
@@ -70,7 +70,7 @@ static enum status decode_all(struct decoder *decoder, const struct pieces *piec
 
 static const struct decoder_format *find_format(const char *name, FILE *file, bool *undecided)
 {
-    /* What files of each format begin with. */
+    /* The first bytes of each format. */
     static const struct {
         const char *name;
         const char *magic;
@@ -114,7 +114,7 @@ static enum status decode_file(const struct decoder_format *format, const char *
     return failure.status;
 }
 
-/* The number that *list begins with; *list is then behind it and its comma. */
+/* Takes the first number of *list; advances *list after it and its comma. */
 static size_t next_piece(const char **list)
 {
     char *end;
@@ -124,7 +124,7 @@ static size_t next_piece(const char **list)
     return piece;
 }
 
-/* Likewise, with all pairs of sizes. */
+/* Decodes the file with all pairs of sizes. */
 static int decode_in_all_pieces(const struct decoder_format *format, FILE *file, const char *name,
                                 char **argv)
 {
@@ -150,7 +150,7 @@ static int decode_in_all_pieces(const struct decoder_format *format, FILE *file,
     return (int)first;
 }
 
-/* The status of one file, whose output goes to stdout. */
+/* Decodes one file to stdout. Returns its status. */
 static int decode_one(const char *name, char **argv)
 {
     bool undecided;
@@ -166,7 +166,7 @@ static int decode_one(const char *name, char **argv)
     return fflush(stdout) == 0 ? status : STATUS_USAGE;
 }
 
-/* Decodes one of several files, with what it leaves in files of its own; false if that failed. */
+/* Decodes one of several files to its own output files; returns false if that failed. */
 static bool decode_apart(const char *name, char **argv)
 {
     char other[4096];

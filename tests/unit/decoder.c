@@ -16,7 +16,7 @@
 
 #define FRAMES_MAX 65536
 
-/* Frames behind each other, made with the library's compressor, and where each ends. */
+/* Consecutive frames, made with the library's compressor, and the end of each. */
 struct frames {
     unsigned char data[FRAMES_MAX];
     size_t bytes;
@@ -62,7 +62,7 @@ static void frames_add_skippable(struct frames *frames, unsigned char variant,
     frames_end(frames);
 }
 
-/* The format or the refused kind of a file that begins so. */
+/* Returns the format or refused kind of a file with this start. */
 static const struct decoder_format *detect(const char *head, size_t bytes, bool *undecided)
 {
     return decoder_detect(head, bytes, DECODER_COMPRESSED | DECODER_REFUSED | DECODER_ARRAY,
@@ -71,9 +71,9 @@ static const struct decoder_format *detect(const char *head, size_t bytes, bool 
 
 /* --- detection -------------------------------------------------------------------------------- */
 
-/* What a file begins with, of which a format is known from so many bytes on. */
+/* The first bytes of a file, and the number of bytes that reveal its format. */
 struct beginning {
-    const char *name; /* NULL: of no format */
+    const char *name; /* NULL: no format */
     size_t enough;
     size_t bytes;
     const char *head;
@@ -109,7 +109,7 @@ static void check_beginnings(const struct beginning *beginnings, size_t count)
         check_beginning(&beginnings[i]);
 }
 
-/* What each format begins with, decoded or refused. */
+/* The first bytes of each format, decoded or refused. */
 static void check_format_beginnings(void)
 {
     static const struct beginning beginnings[] = {
@@ -143,9 +143,9 @@ static void check_format_beginnings(void)
         BEGINNING("zlib", 12, "\x78\x9c\x33\xe4\x32\xe2\x02\0\x01\x54\0\x78"),
         BEGINNING("compress", 3, "\x1f\x9d\x90"),
         BEGINNING("compress", 3, "\x1f\x9d\x89"),
-        /* by xz: the content's size is not known */
+        /* by xz: the content's size is unknown */
         BEGINNING("lzma", 18, "\x5d\0\0\x80\0\xff\xff\xff\xff\xff\xff\xff\xff\0\x18\x81\x44\xef"),
-        /* empty; and of a known size, with a dictionary of 12 MiB */
+        /* empty; and with a known size and a dictionary of 12 MiB */
         BEGINNING("lzma", 18, "\x5d\0\0\x80\0\xff\xff\xff\xff\xff\xff\xff\xff\0\x83\xff\xfb\xff"),
         BEGINNING("lzma", 18, "\x5d\0\0\xc0\0\x10\x27\0\0\0\0\0\0\0\x1a\0\x44\xef"),
     };
@@ -153,7 +153,7 @@ static void check_format_beginnings(void)
     check_beginnings(beginnings, sizeof beginnings / sizeof *beginnings);
 }
 
-/* Data of no format, most of which begins nearly like one. */
+/* Data of no format. Most begins nearly like a format. */
 static void check_other_beginnings(void)
 {
     static const struct beginning beginnings[] = {
@@ -189,7 +189,7 @@ static void check_other_beginnings(void)
         BEGINNING(NULL, 2, "]\n"),
         BEGINNING(NULL, 1, "1234"),
         BEGINNING(NULL, 1, "\0\0\0\0"),
-        /* small integers of 8, 16, 32 and 64 bits, of which lzma cannot be told sooner */
+        /* small integers of 8, 16, 32 and 64 bits: fewer bytes could be lzma */
         BEGINNING(NULL, 18, "\x5d\0\0\1\0\7\0\0\0\0\0\0\0\0\1\0\0\1"),
         BEGINNING(NULL, 18, "\x5d\0\0\0\1\0\7\0\5\0\0\0\0\0\1\0\2\0"),
         BEGINNING(NULL, 18, "\x5d\0\0\0\1\0\0\0\5\0\0\0\0\0\0\0\x21\1"),
@@ -255,7 +255,7 @@ static void check_lz4_ends(void)
     const struct decoder_format *lz4 =
         decoder_detect("\x04\x22\x4d\x18", 4, DECODER_COMPRESSED, &undecided);
 
-    /* No block; then two, of which one claims to be compressed, and a checksum of the content. */
+    /* No block; then two, one of which claims to be compressed, and a checksum of the content. */
     frames_add(&frames, "\x04\x22\x4d\x18\x60\x40\x82\0\0\0\0", 11);
     frames_end(&frames);
     frames_add(&frames,
@@ -281,7 +281,7 @@ static void check_lz4_ends(void)
            "nor one of another version");
 }
 
-/* Only lengths count here; what they enclose is not looked at. */
+/* Only lengths matter here; the contents are not read. */
 static void check_gzip_ends(void)
 {
     static struct frames frames;
@@ -292,7 +292,7 @@ static void check_gzip_ends(void)
     /* The member that ends files of BGZF (the SAM/BAM format specification, 4.1.2). */
     frames_add(&frames, "\x1f\x8b\x08\x04\0\0\0\0\0\xff\6\0BC\2\0\x1b\0\3\0\0\0\0\0\0\0\0\0", 28);
     frames_end(&frames);
-    /* The same with another field before that of BGZF, and one behind. */
+    /* The same with other fields before and after that of BGZF. */
     frames_add(&frames,
                "\x1f\x8b\x08\x04\0\0\0\0\0\xff\x0f\0XY\1\0zBC\2\0\x24\0PQ\0\0\3\0\0\0\0\0\0\0\0\0",
                37);
@@ -310,10 +310,10 @@ static void check_gzip_ends(void)
 
 #ifdef HAVE_LZMA
 
-/* What comes before the streams, as in a file that is read from there on. */
+/* Bytes before the streams, like in a file that is read from there on. */
 #define BEFORE_XZ 5
 
-/* Adds a stream of three blocks to the frames, and what they hold to the plain bytes. */
+/* Adds a stream of three blocks to the frames, and their contents to the plain bytes. */
 static void add_xz_stream(struct frames *frames, struct frames *plain, lzma_check check,
                           bool shows_sizes)
 {
@@ -407,7 +407,7 @@ static void check_empty(void)
         return;
     }
     bool fine = true;
-    for (size_t i = 0; i < 200; i++) { /* more often than the library bears without progress */
+    for (size_t i = 0; i < 200; i++) { /* more often than the library allows without progress */
         struct decoder_io io = {.in = (const unsigned char *)"x", .in_bytes = i % 2};
         fine = fine && decoder_run(decoder, &io, false, &failure) == STATUS_OK;
         fine = fine && io.in_used == 0 && io.out_used == 0;

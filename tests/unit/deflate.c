@@ -1,4 +1,4 @@
-/* Tests of lib/deflate.h: files of zlib, whole and damaged, decoded in pieces. */
+/* Tests lib/deflate.h: decodes valid and corrupt data from zlib in pieces. */
 #include "config.h"
 
 #include "tap.h"
@@ -28,7 +28,7 @@ static size_t draw(size_t below)
     return tap_random(&state) % below;
 }
 
-/* Text, random bytes, repetitions far and near, or some of each. */
+/* Makes log lines, random bytes, far and near repetitions, or some of each. */
 static void draw_content(size_t bytes)
 {
     const unsigned kind = (unsigned)draw(6);
@@ -47,7 +47,7 @@ static void draw_content(size_t bytes)
             memcpy(content + at, line, end - at);
         } else if (what == 1) {
             memset(content + at, (int)draw(256), end - at);
-        } else if (what == 2 && at > 0) { /* a match, as far as one may be */
+        } else if (what == 2 && at > 0) { /* a match as far away as allowed */
             const size_t distance = 1 + draw(at < DEFLATE_WINDOW ? at : DEFLATE_WINDOW);
             for (size_t i = at; i < end; i++)
                 content[i] = content[i - distance];
@@ -133,7 +133,7 @@ static struct deflate_pieces decode(size_t bytes, size_t capacity)
     return pieces;
 }
 
-/* Compares with zlib; notes what differs. */
+/* Compares with zlib; explains differences. */
 static bool is_as_zlib(const struct deflate_pieces *pieces, bool must_end)
 {
     size_t made = 0;
@@ -185,7 +185,7 @@ static void test_drawn_files(unsigned files)
     tap_ok(guessed > 3 * files, "%zu pieces were guessed", guessed);
 }
 
-/* The CRC of two strings is that of both. */
+/* Combines CRCs of two strings into that of their concatenation. */
 static void test_combine(void)
 {
     bool is_right = true;

@@ -1,6 +1,6 @@
 /*
- * The dictionary of texts: numbers, threads, its limit, its order against qsort and memcmp. With
- * arguments `figures THREADS` it prints how fast it is.
+ * Tests the dictionary of strings: ids, threads, its limit, and its order compared with qsort and
+ * memcmp. With arguments `figures THREADS`, prints its speed.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@ static void *must(void *memory)
     return memory;
 }
 
-/* Writes the text that belongs to a number; different numbers have different texts. */
+/* Writes the string of a number; different numbers have different strings. */
 static size_t write_text(uint64_t number, char *text)
 {
     static const char *const heads[] = {"", "/", "/api/v1/items/",
@@ -41,13 +41,13 @@ static size_t write_text(uint64_t number, char *text)
     return bytes;
 }
 
-/* A worker that finds texts, each with frequencies of its own, and what numbers it gets. */
+/* A worker that looks up strings with its own frequencies, and the ids it gets. */
 struct finder {
     struct dictionary *dictionary;
     uint64_t seed;
-    uint64_t texts; /* different ones */
+    uint64_t texts; /* number of distinct strings */
     uint64_t finds;
-    uint32_t *ids; /* [texts]; UINT32_MAX: not looked for */
+    uint32_t *ids; /* [texts]; UINT32_MAX: not looked up */
     bool is_right;
 };
 
@@ -139,7 +139,7 @@ static void test_threads(uint64_t texts, uint64_t finds)
     dictionary_destroy(dictionary);
 }
 
-/* Texts that are alike: zeros at their ends, long common parts, bytes above 127. */
+/* Similar strings: zeros at their ends, long common parts, bytes above 127. */
 static void test_alike(void)
 {
     struct dictionary *dictionary = must(dictionary_create((uint64_t)1 << 30, keys));
@@ -196,7 +196,7 @@ static void test_limit(void)
 
 /* --- figures ---------------------------------------------------------------------------------- */
 
-/* Processor time of all threads. */
+/* Returns the CPU time of all threads. */
 static double seconds(void)
 {
     struct timespec now;
@@ -216,7 +216,7 @@ static void print_figures(unsigned threads)
     uint64_t state = 1;
     uint32_t id = 0;
 
-    /* Number k of 16,383 comes with a frequency of about 1 / k: each power of 2 is as frequent. */
+    /* The frequency of number k of 16,383 is about 1 / k: all powers of 2 are equally frequent. */
     for (size_t i = 0; i < finds; i++) {
         const uint64_t random = tap_random(&state);
         const unsigned low = 1u << random % 14;

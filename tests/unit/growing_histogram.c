@@ -1,4 +1,4 @@
-/* Automatic histograms: how windows widen, and that nothing is lost, against plain sums. */
+/* Automatic histograms: windows widen, and no count is lost, compared with plain sums. */
 #include "config.h"
 
 #include "aggregate/growing_histogram.h"
@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* A histogram under test, and how many values it was given. */
+/* A histogram under test, and the number of values given to it. */
 struct test {
     struct plan plan;
     struct growing_histogram *histogram;
@@ -48,7 +48,7 @@ static void test_add(struct test *test, uint64_t first, uint64_t step, size_t n)
     test->added += n;
 }
 
-/* Finishes it and compares its rows: their number, their sum, and that they ascend. */
+/* Finishes the histogram and checks its rows: their number, sum and ascending order. */
 static bool test_rows(struct test *test, size_t wanted)
 {
     struct failure failure;
@@ -90,7 +90,7 @@ static void test_growth(void)
     test_close(&test);
 }
 
-/* Values on both sides of 0, ever farther away, one by one. */
+/* Single values on both sides of 0, farther and farther away. */
 static void test_automatic(void)
 {
     struct test test;
@@ -131,7 +131,7 @@ static void test_below(void)
     growing_windows_destroy(&windows);
 }
 
-/* What a window's histogram has outside of its bins is no part of the result. */
+/* Counts outside the bins of a window's histogram are not part of the result. */
 static void test_outside(void)
 {
     struct test test;

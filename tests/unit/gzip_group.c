@@ -1,5 +1,4 @@
-/* Tests of input/gzip_group.h: threads decode files of zlib, whole and damaged, ahead of a reader.
- */
+/* Tests input/gzip_group.h: threads decode valid and corrupt zlib files ahead of a reader. */
 #include "config.h"
 
 #include "tap.h"
@@ -74,7 +73,7 @@ static void stop_team(struct team *team)
     relay_destroy(&team->relay);
 }
 
-/* Text of words that are drawn anew now and then: as a log, it refers to lines long before. */
+/* Makes lines of words that change sometimes: like a log, they refer to much earlier lines. */
 static void draw_content(void)
 {
     for (size_t at = 0; at < CONTENT_BYTES;) {
@@ -88,7 +87,7 @@ static void draw_content(void)
     }
 }
 
-/* Makes the file, of members. Returns its length. */
+/* Makes a file of members. Returns its length. */
 static size_t make_file(int level, int strategy, unsigned members)
 {
     size_t length = 0;
@@ -111,7 +110,7 @@ static size_t make_file(int level, int strategy, unsigned members)
     return length;
 }
 
-/* Stores the file and begins it. */
+/* Stores the file and starts decoding. */
 static struct input *open_file(struct team *team, size_t bytes, bool *is_begun)
 {
     static atomic_uint_least64_t bytes_read;
@@ -130,7 +129,7 @@ static struct input *open_file(struct team *team, size_t bytes, bool *is_begun)
     return input;
 }
 
-/* Decodes the file with zlib, as far as it can be. Returns how many bytes it has. */
+/* Decodes the file with zlib as far as possible. Returns the number of bytes. */
 static size_t decode_with_zlib(size_t bytes)
 {
     z_stream stream = {
@@ -151,7 +150,7 @@ static size_t decode_with_zlib(size_t bytes)
     return sizeof expected - stream.avail_out;
 }
 
-/* Reads all of it, or up to `most` bytes; what is read has to be what zlib decodes. */
+/* Reads all bytes, or up to `most`; they must equal those of zlib. */
 static bool reads_right(struct team *team, size_t known, size_t most, enum gzip_group_event *event,
                         size_t *made)
 {
@@ -187,7 +186,7 @@ static void test_whole(struct team *team, int level, int strategy, unsigned memb
     input_release(input);
 }
 
-/* A damaged file is not read to its end, and what is read is right; so is what is ended early. */
+/* A corrupt file is not read to its end, and the bytes read are right; also after an early end. */
 static void test_damaged(struct team *team, unsigned times)
 {
     const size_t length = make_file(6, Z_DEFAULT_STRATEGY, 2);

@@ -1,7 +1,7 @@
 /*
- * gpuhist, but read, pread, write and poll are interrupted each time and must be called again, and
- * move at most 4099 bytes then: for signals.bats. What is defined here takes the place of the C
- * library's; libc's own calls do not come here.
+ * gpuhist for signals.bats: each read, pread, write and poll is interrupted, must be repeated, and
+ * then moves at most 4099 bytes. These functions replace the C library's; libc's own calls do not
+ * come here.
  */
 #include "config.h"
 

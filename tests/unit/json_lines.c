@@ -1,8 +1,8 @@
 /*
- * JSON Lines: documents that are right and wrong at every offset in a block, and random texts
- * against the parser of json_reference.h, in every instruction set. Texts have memory of just their
- * length, so that AddressSanitizer sees what is read after them. tests/json_lines.bats compares
- * with Python.
+ * JSON Lines: valid and invalid documents at every offset in a block, and random texts compared
+ * with the parser of json_reference.h, in every instruction set. The memory of a text has exactly
+ * its length, so that AddressSanitizer detects reads after it. tests/json_lines.bats compares with
+ * Python.
  */
 #include "config.h"
 
@@ -45,7 +45,7 @@ static bool agrees(const char *text, size_t bytes, char end_byte)
     return true;
 }
 
-/* A row that is no object: where, from its begin on, and why. */
+/* A row that is not an object: the offset of the fault in the row, and the reason. */
 struct wrong {
     const char *row;
     enum json_fault fault;
@@ -128,7 +128,7 @@ static const struct wrong wrongs[] = {
     {"\xef\xbb\xbf{}", JSON_NOT_OBJECT, 0},
 };
 
-/* Scans right row, wrong row, right row, with so many bytes before and between. */
+/* Scans a valid, an invalid and a valid row, with a number of bytes before and between. */
 static bool refuses(const struct wrong *wrong, size_t before)
 {
     char text[400];
@@ -210,7 +210,7 @@ static void test_right(void)
     tap_ok(is_right, "rows that are objects");
 }
 
-/* Rows of pieces of JSON, some of them wrong, or of rows that are right with bytes changed. */
+/* Rows of pieces of JSON, some of them invalid, or valid rows with changed bytes. */
 static void test_random(void)
 {
     static const char *const pieces[] = {
@@ -283,8 +283,8 @@ static void test_random(void)
 }
 
 /*
- * Appends an object of some members, drawn from `shape`, with values that are drawn from `values`;
- * so the same shape gives rows that differ in their values alone. Returns the bytes written.
+ * Appends an object of some members, drawn from `shape`, with values drawn from `values`. Rows of
+ * the same shape thus differ only in their values. Returns the number of bytes.
  */
 static size_t append_object(char *text, uint64_t *shape, uint64_t *values, unsigned members,
                             unsigned depth)
@@ -324,7 +324,7 @@ static size_t append_object(char *text, uint64_t *shape, uint64_t *values, unsig
     return at;
 }
 
-/* Rows of a few shapes, which only differ in their values; and with a byte changed. */
+/* Rows of a few shapes that only differ in their values, and with a changed byte. */
 static void test_shapes(void)
 {
     uint64_t values = 1;
@@ -334,7 +334,7 @@ static void test_shapes(void)
 
     for (unsigned round = 0; is_right && round < 3000; round++) {
         const unsigned shapes = 1 + (unsigned)tap_random(&state) % 6;
-        /* about as many values, and as many bytes between them, as a shape may have */
+        /* about the maximum number of values, and of bytes between them, of a shape */
         const unsigned members = round % 100 == 0   ? JSON_SHAPE_VALUES - 1 + round / 100 % 3
                                  : round % 100 == 1 ? JSON_SHAPE_BYTES / 10
                                                     : (unsigned)tap_random(&state) % 8;
@@ -351,7 +351,7 @@ static void test_shapes(void)
     }
     tap_ok(is_right, "rows of the shape of others");
 
-    /* Rows of a shape at each place around the end of what is indexed at a time. */
+    /* Rows of a shape at each place around the end of an indexed part. */
     static const char row[] = "{\"a\":1,\"x\":{\"c\":\"x\"}}\n";
     for (size_t before = JSON_WINDOW_BYTES - 60; is_right && before < JSON_WINDOW_BYTES + 4;
          before++) {
@@ -361,7 +361,7 @@ static void test_shapes(void)
     }
     tap_ok(is_right, "rows of one shape around the end of the index");
 
-    /* As many values as a shape may have, one less, and more. */
+    /* The maximum number of values of a shape, one less, and more. */
     for (unsigned count = JSON_SHAPE_VALUES - 1; is_right && count < JSON_SHAPE_VALUES + 3;
          count++) {
         size_t bytes = 0;
@@ -371,7 +371,7 @@ static void test_shapes(void)
                                      i % count == count - 1 ? "}\n" : "");
         is_right = agrees(text, bytes, '\n');
     }
-    /* As many bytes: {"x":1,"...":2} and a row end, where shapes of other rows are kept behind it.
+    /* The maximum number of bytes: {"x":1,"...":2} and a row end, followed by other rows' shapes.
      */
     for (int key = JSON_SHAPE_BYTES - 20; is_right && key < JSON_SHAPE_BYTES; key++) {
         size_t bytes = (size_t)sprintf(text, "{\"a\":1}\n{\"b\":1}\n{\"a\":1}\n{\"x\":1}\n");
@@ -383,7 +383,7 @@ static void test_shapes(void)
     tap_ok(is_right, "shapes of the most values and bytes");
 }
 
-/* Rows longer than what is indexed at a time, and many brackets. */
+/* Rows longer than an indexed part, and many brackets. */
 static void test_long(void)
 {
     const size_t string = 3 * JSON_WINDOW_BYTES + 5;
@@ -398,7 +398,7 @@ static void test_long(void)
         size_t at = (size_t)sprintf(text, "{\"b\":{\"c\":{\"a\":%s", fill < 2 ? "\"" : "[0");
         for (size_t i = 0; i < string; i++)
             text[at++] = fill == 0 ? 'x' : fill == 1 ? '\\' : i % 2 ? '1' : ',';
-        at -= string % 2; /* of backslashes and elements an even number */
+        at -= string % 2; /* an even number of backslashes and of elements */
         at += (size_t)sprintf(text + at, "%s}}}\n{\"a\":1}\n{\"a\":\"x}\n{\"a\":2}\n",
                               fill < 2 ? "\"" : "]");
         is_right = agrees(text, at, '\n');

@@ -3,9 +3,9 @@
  *
  *   json_values newline|nul PATH... <TEXT
  *
- * prints a line for each row, or for each element: the offset where it begins, and for each path
- * the kind of its value (a number, enum json_kind) and its bytes, decoded if it has escapes, in
- * hexadecimal; or, of a row that is no object, `!`, the offset of the fault and what it is.
+ * prints a line for each row or element: its offset, and for each path the kind of its value (a
+ * number, enum json_kind) and its bytes in hexadecimal, with escapes decoded. For a row that is not
+ * an object, prints `!`, the offset of the fault and its description.
  */
 #include "config.h"
 

@@ -1,5 +1,4 @@
-/* The rows of the table of kinds are whole: each member that other code calls or prints is there.
- */
+/* The rows of the table of kinds are complete: they have each member that other code uses. */
 #include "config.h"
 
 #include "tap.h"
@@ -8,11 +7,11 @@
 
 #include <string.h>
 
-/* What a row has to have, if it says that it has something else. */
+/* The members that a row needs because of its other members. */
 static void check_row(enum kind_id id)
 {
     const struct kind *kind = &kind_rows[id];
-    const bool is_typed = id < KINDS; /* the row behind them is of what is being found */
+    const bool is_typed = id < KINDS; /* the row after them is the unknown kind */
     const bool has_order = kind->scale != KIND_NAMES;
     const bool is_parsed =
         kind->notation == TEXT_TIME || kind->notation == TEXT_IP || kind->notation == TEXT_OTHER;
@@ -23,7 +22,7 @@ static void check_row(enum kind_id id)
     tap_ok(kind->words == 1 || kind->words == 2, "%s: words of a key", name);
     tap_ok(!kind->needs_decimals || kind->decimals_max > 0, "%s: decimals", name);
     tap_ok(!kind->is_rounded || kind->needs_decimals, "%s: it is rounded to decimals", name);
-    /* text in a dictionary is read and written by the parser and the printers */
+    /* the parser and the printers read and write strings in a dictionary */
     tap_ok(kind->write || kind->has_dictionary, "%s: values are written", name);
     tap_ok(!is_parsed || kind->parse, "%s: values are read", name);
     tap_ok(!has_order ||
@@ -33,7 +32,7 @@ static void check_row(enum kind_id id)
     tap_ok(!kind->parse_width == !kind->format_width, "%s: widths are read and written", name);
 }
 
-/* All names, once each, with blanks between. */
+/* All distinct names, separated by blanks. */
 static void check_names(void)
 {
     char names[KIND_NAMES_SIZE];

@@ -1,4 +1,4 @@
-/* Addresses in text: what is read, the order of keys, prefixes, and what is written. */
+/* IP addresses in text: reading, the order of keys, prefixes, and writing. */
 #include "config.h"
 
 #include "tap.h"
@@ -9,7 +9,7 @@
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* Reads from memory of the text's size, so that a sanitizer sees what is read outside. */
+/* Reads from memory of the text's size, so that a sanitizer detects reads outside. */
 static bool read_exactly(const char *text, struct kind_ip *key)
 {
     size_t bytes = strlen(text);
@@ -158,7 +158,7 @@ static void test_invalid(void)
 
 static void test_order(void)
 {
-    /* in order; between neighbours that are marked there is no other key */
+    /* ascending; no other key lies between marked neighbours */
     static const struct {
         const char *text;
         bool is_next;
@@ -194,7 +194,7 @@ static void test_order(void)
            "keys: IPv4 before IPv6, each in order, and none is left out");
 }
 
-/* Every key is that of the address that is written for it. */
+/* Every key is that of the address written for it. */
 static void test_keys(void)
 {
     uint64_t random = 7;

@@ -1,4 +1,4 @@
-/* Times in text: what is read and how far, formats, buckets, and what is written. */
+/* Timestamps in text: reading and the bytes used, formats, buckets, and writing. */
 #include "config.h"
 
 #include "tap.h"
@@ -18,11 +18,11 @@ struct reading {
     const char *text;
     int64_t value;
     unsigned digits;
-    size_t field; /* ALL: the whole text */
-    size_t used;  /* 0: nothing is read */
+    size_t field; /* length of the field; ALL: the whole text */
+    size_t used;  /* bytes that are read; 0: none */
 };
 
-/* Reads from memory of the text's size, so that a sanitizer sees what is read outside. */
+/* Reads from memory of the text's size, so that a sanitizer detects reads outside. */
 static size_t read_exactly(const struct kind_time_rules *rules, const char *text, size_t field,
                            int64_t *value, bool *is_out_of_range)
 {
@@ -564,7 +564,7 @@ static void test_buckets(void)
            "buckets: the first of nanoseconds begins with the first of these");
 }
 
-/* The begin of a bucket is its first value. */
+/* The start of a bucket is its first value. */
 static void test_bucket_rows(void)
 {
     static const char *const widths[] = {"7s", "13m", "5h",  "1d", "9d", "1w",

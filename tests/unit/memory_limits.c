@@ -1,6 +1,6 @@
 /*
- * Memory and processors that may be used, on made-up trees of /proc and of control groups, also
- * where reads are interrupted and return less than there is.
+ * Available memory and CPUs, in made-up trees of /proc and control groups, also with interrupted
+ * and short reads.
  */
 #define _XOPEN_SOURCE 700
 #include "config.h"
@@ -131,7 +131,7 @@ static const struct tree trees[] = {
     {"lines that make no sense", 1024000, {MEMINFO, {"proc/self/cgroup", "\n0\n0:\n0::\n:::\n"}}},
 };
 
-/* Quotas of processor time: `available` is the number of processors, UINT_MAX if none is set. */
+/* Quotas of CPU time: `available` is the number of CPUs; UINT_MAX: no quota. */
 static const struct tree quotas[] = {
     {"no group", UINT_MAX, {{"proc/empty", ""}}},
     {"version 2: two and a half processors",
@@ -165,10 +165,10 @@ static const struct tree quotas[] = {
 
 static char root[PATH_MAX];
 
-/* Whether every other read is interrupted, and the others return 3 bytes at most. */
+/* Every other read is interrupted, and the others return at most 3 bytes. */
 static bool is_interrupted;
 
-/* In place of the C library's. */
+/* Replaces the C library's function. */
 ssize_t read(int fd, void *buffer, size_t bytes)
 {
     static bool is_now;
@@ -181,7 +181,7 @@ ssize_t read(int fd, void *buffer, size_t bytes)
     return syscall(SYS_read, fd, buffer, is_interrupted && bytes > 3 ? 3 : bytes);
 }
 
-/* Makes a file of the tree, and the directories that it is in. */
+/* Makes a file of the tree and its parent directories. */
 static bool make_file(const struct tree_file *made)
 {
     char path[2 * PATH_MAX];
@@ -223,7 +223,7 @@ static void test_tree(const struct tree *tree, bool is_quota)
     nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* ulimit -v: what it leaves. No mapping comes near it. */
+/* ulimit -v: the rest of it. No mapping comes near it. */
 static void test_address_space(void)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -235,7 +235,7 @@ static void test_address_space(void)
     if (!is_read || before.rlim_cur != RLIM_INFINITY || !make_file(&pages) ||
         setrlimit(RLIMIT_AS, &limit) != 0)
         return;
-    struct rlimit set; /* an emulator may take no such limit */
+    struct rlimit set; /* an emulator may not support such a limit */
     if (getrlimit(RLIMIT_AS, &set) != 0 || set.rlim_cur != limit.rlim_cur)
         return;
     const uint64_t available = resources_look(root).memory;

@@ -1,6 +1,6 @@
 /*
- * Plans of memory in made-up control groups of both versions: whatever the plan and the threads,
- * what the plan adds up to fits the group, or it is an error.
+ * Memory plans in made-up control groups of both versions: for every plan and number of threads,
+ * the sum of the plan fits the group, or it is an error.
  */
 #define _XOPEN_SOURCE 700
 #include "config.h"
@@ -36,7 +36,7 @@ static bool write_file(const char *name, uint64_t number, const char *text)
     return fclose(file) == 0 && is_written;
 }
 
-/* Makes a group with a limit and memory in use, and returns what is available there. */
+/* Makes a group with a limit and memory in use. Returns the available memory. */
 static uint64_t make_group(bool is_v2, uint64_t limit, uint64_t used)
 {
     static const char *const directories[] = {"proc",   "proc/self",     "sys",
@@ -64,7 +64,7 @@ static int remove_entry(const char *name, const struct stat *info, int type, str
     return at->level >= 0 ? remove(name) : 0;
 }
 
-/* What the plan adds up to, by the words of memory_plan.h. */
+/* Returns the sum of the plan as memory_plan.h defines it. */
 static uint64_t add_up(const struct plan *plan, unsigned threads, const struct memory_needs *needs)
 {
     const uint64_t blocks = (threads + 1) * needs->table_per_thread;
