@@ -1,9 +1,8 @@
 /*
- * The pipeline with engines made for it: devices that are slow to get ready, that are ready after
- * the end, that cannot be used, that fail midway. Whatever happens, no byte is lost or counted
- * twice.
+ * Tests the pipeline with fake engines: devices that are slow to prepare, that are ready after the
+ * end, that are unusable, or that fail midway. In every case, no byte is lost or counted twice.
  *
- * Nothing depends on how long anything takes: whoever is to come second waits for the first.
+ * Nothing depends on timing: whoever must come second waits for the first.
  */
 #include "config.h"
 
@@ -27,7 +26,7 @@
 #define FEEDERS     3
 #define ELEMENTS    ((size_t)100000)
 
-/* A gate that is opened once. */
+/* A gate that opens once. */
 struct gate {
     pthread_mutex_t lock;
     pthread_cond_t opened;
@@ -55,11 +54,11 @@ static void gate_pass(struct gate *gate)
     pthread_mutex_unlock(&gate->lock);
 }
 
-/* Where a device fails. */
+/* The point at which a device fails. */
 enum fault {
     NO_FAULT,
-    AT_JOB,   /* it does not support an option of the plan, */
-    AT_PARSE, /* or its threads parse what it asks for, which is no failure */
+    AT_JOB,   /* it does not support an option of the plan */
+    AT_PARSE, /* its threads parse the text: not a failure */
     AT_PROBE,
     AT_PREPARE,
     AT_OPEN,
@@ -68,33 +67,33 @@ enum fault {
     AT_ACCUMULATE,
     AT_WORKER_FINISH,
     AT_FINISH,
-    AT_IDLE, /* one worker comes too late to get a chunk, and can do nothing more */
+    AT_IDLE, /* a late worker gets no chunk, and fails */
 };
 
 /*
- * How the engines behave in the test that runs. What a device reads before it is called in is
- * atomic: it may be that of an earlier test, left behind.
+ * The behaviour of the engines in the current test. Members that a device reads before it is called
+ * in are atomic: a device of an earlier test can still run.
  */
 static struct {
     _Atomic(enum fault) fault;
-    unsigned sound_chunks; /* that the device still accumulates */
+    unsigned sound_chunks; /* chunks that the device accumulates before it fails */
     atomic_uint devices;
-    struct gate *_Atomic ready;    /* what the device's preparation waits for; NULL: nothing */
-    struct gate *_Atomic prepared; /* opened when that is done */
-    bool cpu_waits;         /* CPU workers accumulate one chunk, and then wait for the device's */
-    bool holds;             /* a feeder keeps the first chunk until others have had many */
-    atomic_bool makes_way;  /* the device fails behind a CPU worker that makes way: see test_way */
-    struct gate begun;      /* the device is being prepared */
-    struct gate joined;     /* the device has accumulated a chunk, behind those that are sound */
-    atomic_bool has_failed; /* the device, while it worked */
-    atomic_bool has_late;   /* the late worker is found, for AT_IDLE */
-    atomic_size_t bytes;    /* that both engines have accumulated */
+    struct gate *_Atomic ready;    /* the device's preparation waits for this gate; NULL: none */
+    struct gate *_Atomic prepared; /* opened after the preparation */
+    bool cpu_waits;         /* CPU workers accumulate one chunk, then wait for the device's */
+    bool holds;             /* a feeder keeps the first chunk until others got many */
+    atomic_bool makes_way;  /* the device fails after a CPU worker made way (test_way) */
+    struct gate begun;      /* the preparation of the device has started */
+    struct gate joined;     /* the device accumulated a chunk after the sound ones */
+    atomic_bool has_failed; /* the device failed while it worked */
+    atomic_bool has_late;   /* AT_IDLE: the late worker is known */
+    atomic_size_t bytes;    /* bytes that both engines accumulated */
     atomic_uint cpu_chunks;
     atomic_uint device_chunks;
-    atomic_uint opened;   /* workers, in all */
-    atomic_uint going_on; /* of the CPU's, have accumulated a second chunk, */
-    unsigned gone_on;     /* and how many while the device was prepared */
-    atomic_uint sessions; /* open, as the next */
+    atomic_uint opened;   /* number of all opened workers */
+    atomic_uint going_on; /* CPU workers that accumulated a second chunk */
+    unsigned gone_on;     /* those that did so during the device's preparation */
+    atomic_uint sessions; /* open sessions; the next member: open workers */
     atomic_uint workers;
 } play = {.begun = GATE_CLOSED, .joined = GATE_CLOSED};
 
@@ -104,14 +103,14 @@ struct actor {
     void *aggregate;
     unsigned chunks;
     bool is_late;
-    struct chunk held; /* a device's last chunk, which it settles when it is asked for a buffer */
+    struct chunk held; /* a device's last chunk; settled when it is asked for a buffer */
     char *slots[2];
     unsigned turn;
     size_t capacity;
-    uint64_t sums[2]; /* how many elements, and their sum, that are not merged */
+    uint64_t sums[2]; /* number and sum of the elements that are not merged yet */
 };
 
-/* What was accumulated, whatever the operation makes of it. */
+/* Returns the accumulated data of any operation. */
 static struct {
     pthread_mutex_t lock;
     uint64_t count;
@@ -169,7 +168,7 @@ static void actor_close_consumer(void *worker)
     atomic_fetch_sub(&play.workers, 1);
 }
 
-/* Counts a chunk; of the ordered operation hands it on as a run that survives whole. */
+/* Counts a chunk. For the ordered operation, passes it on as a run whose elements are all kept. */
 static enum status actor_count(struct actor *self, const struct chunk *chunk,
                                struct failure *failure)
 {
@@ -206,7 +205,7 @@ static enum status actor_merge_consumer(void *worker, struct failure *failure)
     return status;
 }
 
-/* --- the engine that is there at once ------------------------------------------------------------
+/* --- the engine that is ready at once ------------------------------------------------------------
  */
 
 static bool quick_probe(unsigned device, char *description, size_t size)
@@ -230,7 +229,7 @@ static enum status actor_buffer(void *worker, struct chunk_buffer *buffer, struc
     return STATUS_OK;
 }
 
-/* Waits until a number has grown, or for so long that it seems that it never will. */
+/* Waits until a number has grown, or a long time has passed. */
 static void quick_wait(const atomic_uint *number, unsigned wanted)
 {
     for (int i = 0; i < 10000 && atomic_load(number) < wanted; i++)
@@ -304,7 +303,7 @@ static const struct engine_feature slow_features[] = {
 
 static enum status slow_prepare(unsigned device, struct failure *failure)
 {
-    enum fault fault = play.fault; /* behind the gate it may be that of the next test */
+    enum fault fault = play.fault; /* after the gate, it can be that of the next test */
     struct gate *ready = play.ready;
     struct gate *prepared = play.prepared;
 
@@ -312,7 +311,7 @@ static enum status slow_prepare(unsigned device, struct failure *failure)
     if (play.makes_way) {
         gate_open(&play.begun);
         quick_wait(&play.going_on, CPU_WORKERS - 1);
-        usleep(20000); /* for the last one, if it does not make way */
+        usleep(20000); /* for the last worker, if it does not make way */
         play.gone_on = atomic_load(&play.going_on);
     }
     if (ready)
@@ -333,7 +332,7 @@ static enum status slow_open(const struct plan *plan, const struct engine_option
     return status;
 }
 
-/* Fails, and lets all go on that wait for a device or for the CPU: these may not come any more. */
+/* Fails, and releases all that wait for a device or for the CPU, which may no longer come. */
 static enum status slow_fail(struct failure *failure)
 {
     atomic_store(&play.has_failed, true);
@@ -350,7 +349,7 @@ static enum status slow_merge(void *session, struct failure *failure)
 static enum status slow_consumer_open(void *session, void **worker, struct failure *failure)
 {
     if (play.fault == AT_WORKER_OPEN)
-        gate_open(&play.joined); /* nobody else will */
+        gate_open(&play.joined); /* nobody else opens it */
     if (play.fault == AT_WORKER_OPEN)
         return status_fail(failure, STATUS_ENGINE, "no stream");
     actor_open_consumer(session, 4 * 1021, worker);
@@ -432,8 +431,8 @@ struct scene {
     const char *engine;
     unsigned devices[DEVICES];
     size_t device_count;
-    uint64_t told_size; /* 0: the file's */
-    bool repeats;       /* if a device has failed, on the engine that always runs */
+    uint64_t told_size; /* size that the run is told; 0: the file's */
+    bool repeats;       /* repeats after a device failed, on the engine that always runs */
     struct pipeline_watcher watcher;
     struct pipeline_report report;
     struct failure failure;
@@ -455,7 +454,7 @@ static void scene_make(struct scene *scene)
     snprintf(scene->output, sizeof scene->output, "%s.out", scene->name);
 }
 
-/* Begins a test: nothing fails, one device, which is asked for. */
+/* Starts a test: nothing fails; one device, which is requested. */
 static struct scene scene_begin(void)
 {
     struct scene scene = {.operation = OPERATION_REDUCE, .device_count = 1};
@@ -494,7 +493,7 @@ static void *scene_aggregate(struct scene *scene, const struct plan *plan, struc
     return aggregate;
 }
 
-/* Runs the task once more, without devices, as run.c does. */
+/* Like run.c, runs the task once more, without devices. */
 static void scene_repeat(struct scene *scene, struct pipeline_task *task, struct writer *writer)
 {
     const struct plan *plan = task->plan;
@@ -552,7 +551,7 @@ static void scene_run(struct scene *scene)
     unlink(scene->name);
 }
 
-/* Returns whether everything has survived: the output is the input. */
+/* Returns whether all elements were kept: the output is the input. */
 static bool scene_output_is_right(const struct scene *scene)
 {
     FILE *file = fopen(scene->output, "rb");
@@ -568,7 +567,7 @@ static bool scene_output_is_right(const struct scene *scene)
 }
 
 /*
- * Whether all was counted once, or a device has failed with that message; and nothing is left open.
+ * Returns whether all was counted once or a device failed with that message, and nothing is open.
  */
 static bool scene_is_right(const struct scene *scene, const char *message)
 {
@@ -662,14 +661,14 @@ static void test_named(void)
            "a device that is asked for by name must open");
 }
 
-/* The device is not ready before the end: nobody waits for it. */
+/* The device is not ready before the end: no thread waits for it. */
 static void test_late(void)
 {
-    static struct gate ready = GATE_CLOSED; /* also of threads that are left behind */
+    static struct gate ready = GATE_CLOSED; /* also used by remaining threads */
     static struct gate prepared = GATE_CLOSED;
     struct scene scene;
 
-    do { /* the first times it may not even have begun */
+    do { /* at first it may not even have started */
         scene = scene_begin();
         play.cpu_waits = false;
         play.ready = &ready;
@@ -684,7 +683,7 @@ static void test_late(void)
     tap_ok(atomic_load(&play.sessions) == 0, "and does nothing when it is ready");
 }
 
-/* A device that does not support an option of the plan is neither asked about nor prepared. */
+/* A device that does not support an option of the plan is neither queried nor prepared. */
 static void test_unsupported(void)
 {
     struct scene scene = scene_begin();
@@ -726,7 +725,7 @@ static void test_unusable(void)
         bool is_certain = play.cpu_waits || rows[i].fault <= AT_PARSE;
         scene_run(&scene);
         right = scene_is_right(&scene, NULL) && scene_pool_is(&scene, 1, "quick", 0, NULL);
-        /* where nobody waits for it the input may end before */
+        /* if nobody waits for it, the input can end before */
         if (scene.report.pools[0].workers > 0 ||
             (is_certain && strcmp(scene.report.pools[0].reason, rows[i].reason) != 0))
             right = tap_note("%s", scene.report.pools[0].reason);
@@ -734,7 +733,7 @@ static void test_unusable(void)
     }
 }
 
-/* Of eight CPU workers one makes way for a device, and comes back where that cannot be used. */
+/* One of eight CPU workers makes way for a device, and returns if the device is unusable. */
 static void test_way(void)
 {
     static const enum fault faults[] = {AT_PREPARE, AT_OPEN, AT_WORKER_OPEN};
@@ -770,7 +769,7 @@ static void test_fails_midway(void)
     }
 }
 
-/* What a device has failed with is done again, from the beginning. */
+/* After a device fails, the work is repeated from the beginning. */
 static void test_again(void)
 {
     static const enum operation_id ids[] = {OPERATION_REDUCE, OPERATION_STALIN_SORT};
@@ -822,7 +821,7 @@ static enum status use_checkpoint(void *context, struct failure *failure)
     return STATUS_OK;
 }
 
-/* Checkpoints without a pause; each checks that all that was read is in the aggregate. */
+/* Continuous checkpoints; each checks that all data read are in the aggregate. */
 static enum status watch_checkpoints(void *context, struct pipeline *pipeline,
                                      struct failure *failure)
 {
@@ -843,7 +842,7 @@ static void test_checkpoints(void)
     struct scene scene = scene_begin();
     unsigned checkpoints = 0;
 
-    play.cpu_waits = false; /* a checkpoint waits for all to pause */
+    play.cpu_waits = false; /* a checkpoint waits until all pause */
     scene.watcher = (struct pipeline_watcher){
         .context = &checkpoints,
         .checkpoints = true,
@@ -853,7 +852,7 @@ static void test_checkpoints(void)
     tap_ok(scene_is_right(&scene, NULL), "results so far, while a device joins");
 }
 
-/* Returns whether a device is begun while it cannot be told how quick the CPU workers are. */
+/* Tests whether a device starts while the speed of the CPU workers is unknown. */
 static void test_young(void)
 {
     struct offload_policy_view young = {.input_bytes = UINT64_C(1) << 40,
@@ -885,8 +884,8 @@ static void test_young(void)
 }
 
 /*
- * Whether the time to merge the result of a device counts. The CPU takes 0.6 s for the rest, and a
- * device is ready after 0.5 s.
+ * The time to merge a device's result counts. The CPU takes 0.6 s for the rest, and a device is
+ * ready after 0.5 s.
  */
 static void test_merges(void)
 {
@@ -909,7 +908,7 @@ static void test_merges(void)
     file.counters = 400000000;
     tap_ok(!offload_policy_pays(&file) && offload_policy_joins(&file),
            "nor for too many bins, if it is not ready yet");
-    /* 8.6 GB of different values: 5.2 s without a GPU, 2.5 s with one */
+    /* 8.6 GB of distinct values: 5.2 s without a GPU, 2.5 s with one */
     file.counters = 0;
     file.bytes = 260000000;
     file.rows = file.bytes / 8;
@@ -919,7 +918,7 @@ static void test_merges(void)
     tap_ok(!offload_policy_pays(&file), "unless there are too few threads to merge them");
 }
 
-/* Returns whether a device pays for a pipe, and for a file of which more or less is left. */
+/* Tests whether a device pays for a pipe, and for a file of which more or less is left. */
 static void test_pays(void)
 {
     struct offload_policy_view pipe = {.input_bytes = ENGINE_INPUT_UNKNOWN,
@@ -947,7 +946,7 @@ static void test_pays(void)
            "nothing has come yet: it pays");
 }
 
-/* Returns whether a device pays if its feeders take the cores of quick CPU workers. */
+/* Tests whether a device pays if its feeders take the cores of quick CPU workers. */
 static void test_quick(void)
 {
     struct offload_policy_view quick = {.input_bytes = UINT64_C(1) << 40,

@@ -1,4 +1,4 @@
-/* The text of the progress line. */
+/* The contents of the progress line. */
 #include "config.h"
 
 #include "cli/progress.h"

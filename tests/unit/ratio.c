@@ -1,6 +1,6 @@
 /*
- * Quotients and roots as decimal text: against Python's decimal module (the constants are its
- * results, with 500 digits and then 17, half to even), snprintf, and each other.
+ * Compares quotients and roots as decimal strings with Python's decimal module (the constants are
+ * its results, with 500 digits and then 17, half to even), with snprintf, and with each other.
  */
 #include "config.h"
 
@@ -18,8 +18,8 @@ struct quotient {
 };
 
 /*
- * Small ones, large ones, ties and what is next to ties, of quotients and of roots; the limits;
- * random ones of all lengths; nines that round to the next power of ten.
+ * Quotients and roots: small and large ones, ties and values next to ties; the limits; random ones
+ * of all lengths; nines that round to the next power of ten.
  */
 static const struct quotient rows[] = {
     {"0", "1", "0", "0"},
@@ -245,7 +245,7 @@ static void test_constants(void)
     tap_ok(roots, "square roots");
 }
 
-/* A double is a quotient by a power of two, which snprintf rounds correctly. */
+/* A double is a quotient by a power of two; snprintf rounds it correctly. */
 static void test_doubles(void)
 {
     bool same = true;

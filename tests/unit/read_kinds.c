@@ -7,8 +7,8 @@
  *     read_kinds prefix LENGTHS                   of addresses: the prefix
  *     read_kinds range                            the addresses of the first and the last key
  *
- * With a TAB between both; or "-" if the line is none, "out of range" for a time that is. A line is
- * all of a field. Exits with 2 if used wrongly.
+ * Separates both with a TAB. Prints "-" for an invalid line, "out of range" for such a timestamp. A
+ * line is a whole field. Exits with 2 after wrong usage.
  */
 #include "config.h"
 
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the lines are, and how they are read. */
+/* The contents of the lines, and how they are read. */
 struct reading {
     const char *kind;
     struct kind_time_rules rules;
@@ -96,7 +96,7 @@ int main(int argc, char **argv)
         (argc < 3 || !kind_ip_prefix_parse(argv[2], strlen(argv[2]), &reading.prefix)))
         return 2;
     while ((bytes = getline(&line, &capacity, stdin)) > 0) {
-        /* memory of the line's size, so that a sanitizer sees what is read outside */
+        /* memory of the line's size, so that a sanitizer detects reads outside */
         size_t length = (size_t)bytes - (line[bytes - 1] == '\n');
         char *exact = malloc(length + is_bucket);
         if (!exact && length > 0)

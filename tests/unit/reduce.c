@@ -1,7 +1,6 @@
 /*
- * Operation reduce near the limits of its accumulators: up to 2^64 - 1 elements, made by merging
- * aggregates of one element, that a CPU thread accumulated, with themselves; against Python's
- * integers.
+ * Operation reduce near the limits of its accumulators, compared with Python's integers: up to
+ * 2^64 - 1 elements, made by repeatedly merging the aggregate of one element with itself.
  */
 #include "config.h"
 
@@ -21,7 +20,7 @@ struct stream {
     const char *a;
     uint64_t b_count;
     const char *b;
-    const char *expected; /* of every reduction, in their order */
+    const char *expected; /* results of all reductions, in order */
 };
 
 static const struct stream rows[] = {
@@ -149,7 +148,7 @@ static uint64_t key_of(const char *value)
     return *value == '-' ? (uint64_t)strtoll(value, NULL, 10) : strtoull(value, NULL, 10);
 }
 
-/* Runs a CPU thread over one element and adds what it has to the shared aggregate. */
+/* Runs a CPU thread over one element and adds its result to the shared aggregate. */
 static bool accumulate(const struct plan *plan, uint64_t key, struct scalar *shared)
 {
     struct failure failure;

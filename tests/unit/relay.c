@@ -1,4 +1,4 @@
-/* Tests of input/relay.h through a source: threads share inputs that cannot be divided. */
+/* Tests input/relay.h through a source: threads share indivisible inputs. */
 #include "config.h"
 
 #include "tap.h"
@@ -27,7 +27,7 @@ static _Noreturn void bail_out(const char *what)
     exit(1);
 }
 
-/* Which threads read inputs. */
+/* Counts of reads and of changes of the reading thread. */
 static atomic_uint reads;
 static atomic_uint switches;
 static _Atomic(pid_t) last_reader;
@@ -65,7 +65,7 @@ static void write_all(int fd, const void *data, size_t bytes)
         bail_out("write");
 }
 
-/* Writes a frame of `blocks` blocks, of numbers as 64-bit words from `first` on. */
+/* Writes a frame of `blocks` blocks with 64-bit numbers from `first` on. */
 static void write_frame(int fd, uint64_t first, size_t blocks)
 {
     const unsigned char head[] = {0x28, 0xb5, 0x2f, 0xfd, 0, 0x58}; /* a window of 2 MiB */
@@ -108,12 +108,12 @@ struct crowd {
     unsigned threads;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    unsigned holding;  /* threads other than the one that decodes that have held a chunk */
-    bool leaves_first; /* the first thread that has a chunk leaves with it, */
-    bool has_left;     /* and has done so */
-    uint64_t sum;      /* of all words */
+    unsigned holding;  /* threads other than the decoding one that held a chunk */
+    bool leaves_first; /* the first thread with a chunk leaves with it */
+    bool has_left;     /* a thread has left with a chunk */
+    uint64_t sum;      /* sum of all words */
     uint64_t words;
-    bool moved; /* some chunk was not in the buffer that its thread began with */
+    bool moved; /* some chunk was not in its thread's first buffer */
     enum status status;
     struct failure failure;
 };
@@ -190,7 +190,7 @@ static void *crowd_run(void *argument)
             has_met = true;
             crowd_meet(crowd);
         }
-        if (crowd->threads > 1) /* counting takes longer than reading */
+        if (crowd->threads > 1) /* makes counting slower than reading */
             usleep(200);
     }
     if (leaves)
@@ -200,8 +200,8 @@ static void *crowd_run(void *argument)
 }
 
 /*
- * Whether `threads` threads pull all words of frames of `blocks` each, once, from files or a pipe;
- * the test hangs unless all of them hold chunks at the same time, but for one that decodes.
+ * Returns whether `threads` threads pull all words of frames of `blocks` each, once, from files or
+ * a pipe. The test hangs unless all except a decoding one hold chunks at the same time.
  */
 static bool crowd_pulls(const size_t *blocks, size_t files, bool is_pipe, unsigned threads,
                         bool leaves_first)
@@ -267,7 +267,7 @@ int main(void)
         bail_out("no directory");
     for (size_t i = 0; i < FILES_MAX; i++)
         snprintf(names[i], sizeof names[i], "%s/%zu.zst", directory, i);
-    alarm(120); /* a thread that idles while there is work is waited for in vain */
+    alarm(120); /* a thread that idles despite work makes the others wait forever */
 
     tap_ok(crowd_pulls(one, 1, false, 1, false), "one thread reads a frame into its buffer");
     tap_ok(crowd_pulls(one, 1, false, 2, false), "two threads share a frame");

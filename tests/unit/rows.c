@@ -1,6 +1,6 @@
 /*
- * Rows of histograms and the lines of plots, for bins of every form, and for rows that come from
- * elsewhere: against what the bins' edges say, row by row.
+ * Compares rows of histograms and the lines of plots with the bin edges, row by row: for bins of
+ * every form, and for rows from other sources.
  */
 #include "config.h"
 
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH     7    /* rows read at a time, so that batches end anywhere; */
-#define BATCH_MAX 1000 /* of more of them */
+#define BATCH     7    /* rows read at a time, so that batches end anywhere */
+#define BATCH_MAX 1000 /* larger batch size for many rows */
 
 static uint64_t random_state = 1;
 
@@ -40,7 +40,7 @@ static void make_plan(struct plan *plan, enum binning_form form, bool is_wide)
         binning_init(&plan->binning, &plan->element, -500, 1501, 700, &failure);
 }
 
-/* Counts `filled` random values somewhere in the bins and outside. */
+/* Counts `filled` random values inside and outside the bins. */
 static struct histogram *make_histogram(const struct plan *plan, size_t filled)
 {
     struct histogram *histogram = NULL;
@@ -63,7 +63,7 @@ static bool is_powers(const struct plan *plan)
     return plan->binning.base > 0;
 }
 
-/* The rows that there should be, from the table itself. */
+/* Makes the expected rows from the table itself. */
 static size_t expected_rows(const struct plan *plan, const struct histogram *histogram, bool zeros,
                             struct rows_row *out)
 {
@@ -207,8 +207,8 @@ static bool lists(const struct rows *rows, const struct rows_row *expected, size
 enum { LINES_MAX = 64 };
 
 /*
- * Whether the plot's lines hold the rows: each line's count is that of the rows within its bounds,
- * lines are in order and few, and all rows are in one.
+ * Returns whether the plot's lines contain the rows: each line has the count of the rows within its
+ * bounds, the lines are in order and few, and each row is in one line.
  */
 static bool plots(const struct rows *rows, const struct rows_row *expected, size_t n, size_t most)
 {
@@ -250,7 +250,7 @@ static void test_form(enum binning_form form, const char *name, bool is_wide)
         struct histogram *histogram = make_histogram(&plan, fills[i / 2]);
         size_t n = expected_rows(&plan, histogram, zeros, expected);
         histogram_rows_begin(&rows, &plan, histogram, !zeros);
-        rows.zeros = zeros; /* may be changed before any are read */
+        rows.zeros = zeros; /* can change before the first row is read */
         uint64_t sum = 0;
         for (size_t j = 0; j < n; j++)
             sum += expected[j].count;
@@ -270,7 +270,7 @@ static void test_form(enum binning_form form, const char *name, bool is_wide)
     plan_destroy(&plan);
 }
 
-/* Whole regions without a value are no rows, and no counters are lost that lie at their borders. */
+/* Regions without a value have no rows, and no counts at their borders are lost. */
 static void test_regions(void)
 {
     enum { REGION = HISTOGRAM_REGION_BINS, REGIONS = 40 };
@@ -308,7 +308,8 @@ static void test_regions(void)
 
 enum { RANGES_REGION = HISTOGRAM_REGION_BINS, RANGES_BINS = 9 * RANGES_REGION - 1000 };
 
-/* Counts at the borders of regions and elsewhere, but in regions 0 and 5; returns how many. */
+/* Counts at the borders of regions and elsewhere, except in regions 0 and 5. Returns their number.
+ */
 static uint64_t fill_ranges(struct histogram *histogram)
 {
     uint64_t sum = 0;
@@ -328,7 +329,7 @@ static uint64_t fill_ranges(struct histogram *histogram)
     return sum;
 }
 
-/* Whether what is empty at either end of first .. end, and the counts, are as looked at singly. */
+/* Compares the empty ends of first .. end, and its counts, with a look at each bin. */
 static bool is_range(const struct histogram *histogram, size_t first, size_t end)
 {
     static uint64_t counts[RANGES_BINS];
@@ -351,7 +352,7 @@ static bool is_range(const struct histogram *histogram, size_t first, size_t end
     return true;
 }
 
-/* What is done by whole regions, of any part of a table. */
+/* Functions that skip whole regions, for any part of a table. */
 static void test_ranges(void)
 {
     struct histogram *histogram = NULL;
@@ -380,7 +381,7 @@ static void test_ranges(void)
     plan_destroy(&plan);
 }
 
-/* Rows of width 10 that reach below what 64 bits hold, far apart; empty ones in between as well. */
+/* Distant rows of width 10 that reach below 64 bits; also empty ones between them. */
 static size_t read_sparse(struct rows *rows, struct rows_row *out, size_t room)
 {
     const uint64_t *apart = rows->aggregate;
@@ -414,7 +415,7 @@ static void test_sparse(uint64_t apart)
     plan_destroy(&plan);
 }
 
-/* An aggregate of uniq, and as rows, what was counted in it. */
+/* An aggregate of uniq, and its expected counts as rows. */
 struct counted {
     struct plan plan;
     struct uniq *uniq;
@@ -427,14 +428,14 @@ struct counted {
 #define COUNTED_ROWS_MAX ((size_t)1 << 20)
 #define COUNTED_BLOCK    4096
 
-/* What aggregates had of everything that is to be tested. */
+/* Cases that the aggregates covered. */
 static struct {
-    bool has_overlaps; /* bins that several windows have, */
-    bool has_gaps;     /* and between windows; */
-    bool has_below;    /* entries of the table below the newest window, */
-    bool has_above;    /* and above */
-    bool has_unused;   /* regions not in use before others of a window */
-    bool has_staged;   /* counts in the 32-bit part, too */
+    bool has_overlaps; /* bins in several windows */
+    bool has_gaps;     /* gaps between windows */
+    bool has_below;    /* entries of the table below the newest window */
+    bool has_above;    /* entries of the table above it */
+    bool has_unused;   /* unused regions before used ones of a window */
+    bool has_staged;   /* counts also in the 32-bit part */
 } counted_shape;
 
 static bool counted_shape_is_full(void)
@@ -480,7 +481,7 @@ static void counted_record(struct counted *counted, __int128 bin, uint64_t count
     counted->elements += count;
 }
 
-/* Makes the keys of first, first + step, ...: n values, a block. */
+/* Makes a block of the keys of n values first, first + step, ... */
 static void counted_make_keys(struct counted *counted, uint64_t first, uint64_t step, size_t n,
                               uint64_t *keys)
 {
@@ -506,7 +507,7 @@ static void counted_put(struct counted *counted, uint64_t first, uint64_t step, 
          "values are not counted");
 }
 
-/* Makes a window for such values, as if they were a sample of many. */
+/* Makes a window for such values, like for a sample of many. */
 static void counted_look(struct counted *counted, uint64_t first, uint64_t step, size_t n)
 {
     const size_t before = counted->uniq->windows.count;
@@ -554,7 +555,7 @@ static void counted_note_window(const struct counted *counted, const struct grow
         counted_shape.has_staged |= window->histogram->staged[i] > 0;
 }
 
-/* Puts what was counted in order, each bin once, and finishes the aggregate. */
+/* Sorts the expected counts, each bin once, and finishes the aggregate. */
 static bool counted_finish(struct counted *counted)
 {
     struct uniq *uniq = counted->uniq;
@@ -580,7 +581,7 @@ static bool counted_finish(struct counted *counted)
     return passed || tap_note("%s", failure.message);
 }
 
-/* The rows with empty ones; NULL if they are too many, or none. The caller frees them. */
+/* Returns the rows including empty ones; NULL: too many or none. The caller frees them. */
 static struct rows_row *counted_fill(const struct counted *counted, size_t *n)
 {
     const uint64_t width = counted->plan.bin_width;
@@ -667,7 +668,7 @@ static void counted_check(struct counted *counted, const char *name)
     free(counted->rows);
 }
 
-/* Windows that grow over values in the table, and leave others alone. */
+/* Windows that grow over values in the table, but not over all. */
 static void test_counted_windows(void)
 {
     static struct counted counted;
@@ -688,7 +689,7 @@ static void test_counted_windows(void)
     counted_check(&counted, "windows, negative values, too");
 }
 
-/* Bins of a width; a window elsewhere; the least and the largest value. */
+/* Bins of a width; a distant window; the smallest and the largest value. */
 static void test_counted_wide(void)
 {
     static struct counted counted;

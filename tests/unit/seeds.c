@@ -1,6 +1,6 @@
 /*
- * main() of tests/unit/seeds_NAME, which are fuzz targets without a fuzzer: each takes the seeds in
- * tests/fuzz/seeds/NAME once. A target that finds a fault aborts; the last comment tells the seed.
+ * main() of tests/unit/seeds_NAME, which are fuzz targets without a fuzzer. Each runs the seeds in
+ * tests/fuzz/seeds/NAME once. A target that finds a fault aborts; the last comment names the seed.
  */
 #include "config.h"
 

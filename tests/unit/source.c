@@ -1,6 +1,6 @@
 /*
- * The source: whatever the files, pipes, buffers and threads, the chunks put in order are the
- * concatenation of the input.
+ * The source: for all files, pipes, buffers and threads, the chunks in order are the concatenation
+ * of the input.
  */
 #include "config.h"
 
@@ -23,7 +23,7 @@
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* No test waits for the clock; this only ends one that would hang for ever. */
+/* No test waits for the clock; this only ends a test that hangs. */
 #define WATCHDOG_SECONDS 300
 
 static _Noreturn void bail_out(const char *what)
@@ -39,7 +39,7 @@ static void *must(void *memory)
     return memory;
 }
 
-/* Gives up where nobody reads any more: what is missed there fails a check. */
+/* Gives up if nobody reads any more: missing data fail a check. */
 static void write_all(int fd, const unsigned char *data, size_t bytes)
 {
     while (bytes > 0) {
@@ -71,14 +71,14 @@ struct scene_file {
 
 struct scene {
     char directory[PATH_MAX];
-    char *names[SCENE_FILES_MAX]; /* as for source_open */
+    char *names[SCENE_FILES_MAX]; /* names for source_open */
     struct scene_file files[SCENE_FILES_MAX];
     size_t count;
-    unsigned char *content; /* of all files, one behind the other */
+    unsigned char *content; /* contents of all files, concatenated */
     size_t bytes;
     bool has_pipes;
-    pthread_t writer; /* writes the pipes, one behind the other, in odd pieces */
-    int stdin_pipe;   /* the end to write to */
+    pthread_t writer; /* writes the pipes in order, in odd pieces */
+    int stdin_pipe;   /* the write end */
 };
 
 static void scene_make_file(struct scene *scene, size_t i, const unsigned char *content)
@@ -169,7 +169,7 @@ static void scene_make(struct scene *scene, const struct scene_file *files, size
 static void scene_clear(struct scene *scene)
 {
     if (scene->has_pipes) {
-        pthread_cancel(scene->writer); /* it has ended, unless its pipes were not read to the end */
+        pthread_cancel(scene->writer); /* has ended if its pipes were read to the end */
         pthread_join(scene->writer, NULL);
     }
     for (size_t i = 0; i < scene->count; i++) {
@@ -222,14 +222,14 @@ struct puller {
     size_t output_bytes;
     size_t element_bytes;
     size_t capacity;
-    struct piece *pieces; /* what it got, in order */
+    struct piece *pieces; /* the received pieces in order */
     size_t count;
-    const char *fault; /* what a chunk had wrong, or NULL */
+    const char *fault; /* what is wrong with a chunk, or NULL */
     enum status status;
     struct failure failure;
 };
 
-/* What is wrong with a chunk by itself, or NULL. */
+/* Returns what is wrong with a single chunk, or NULL. */
 static const char *puller_fault(const struct puller *self, const struct chunk *chunk,
                                 const unsigned char *buffer)
 {
@@ -244,7 +244,7 @@ static const char *puller_fault(const struct puller *self, const struct chunk *c
     return NULL;
 }
 
-/* Pulls to a buffer that cannot grow. */
+/* Pulls into a buffer that cannot grow. */
 static enum status pull_fixed(struct source *source, void *data, size_t capacity,
                               struct chunk *chunk, struct failure *failure)
 {
@@ -262,7 +262,7 @@ static enum status try_pull_fixed(struct source *source, void *data, size_t capa
 static void *puller_run(void *argument)
 {
     struct puller *self = argument;
-    unsigned char *buffer = must(malloc(self->capacity)); /* no byte more: for the sanitizer */
+    unsigned char *buffer = must(malloc(self->capacity)); /* exact size, for the sanitizer */
     size_t room = 0;
     sigset_t signals;
 
@@ -330,7 +330,8 @@ static int piece_compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Whether the chunks of all threads are numbered 0, 1, 2, ... and follow each other to `bytes`. */
+/* Returns whether the chunks of all threads are numbered 0, 1, ... and are contiguous to `bytes`.
+ */
 static bool pull_is_contiguous(const struct pull *pull, uint64_t bytes)
 {
     size_t count = 0;
@@ -357,7 +358,7 @@ static bool pull_is_contiguous(const struct pull *pull, uint64_t bytes)
                                           (unsigned long long)bytes));
 }
 
-/* Returns whether every thread came to the end without a failure. */
+/* Returns whether every thread reached the end without a failure. */
 static bool pull_succeeded(const struct pull *pull)
 {
     for (size_t i = 0; i < pull->threads; i++) {
@@ -587,7 +588,7 @@ static void end(struct begun *begun)
     scene_clear(&begun->scene);
 }
 
-/* Pulls the rest; stores the first byte behind it and returns how that ended. */
+/* Pulls the rest; stores the first byte after it and returns the last result. */
 static enum status finish(struct begun *begun, uint64_t *position, struct failure *failure)
 {
     struct chunk chunk;
@@ -626,7 +627,7 @@ static void test_truncated(void)
     end(&begun);
 }
 
-/* Before its turn comes a file may change: it is read as it then is, and nothing hangs. */
+/* A file can change before its turn: it is read as it then is, and nothing hangs. */
 static void test_truncated_early(void)
 {
     static const size_t lengths[] = {70000, 200000};
@@ -749,7 +750,7 @@ static void test_repeat(void)
 /* --- waiting, and stopping ----------------------------------------------------------------------
  */
 
-/* Puts a pipe in the place of standard input; returns the end to write to. */
+/* Replaces standard input by a pipe; returns the write end. */
 static int stdin_pipe_open(void)
 {
     int ends[2];
@@ -822,7 +823,7 @@ static void test_no_waiting(void)
     source_close(source);
 }
 
-/* Pulls until the end; counts what it got. */
+/* Pulls until the end; counts the bytes. */
 struct counting_puller {
     struct source *source;
     pthread_t thread;
@@ -845,9 +846,8 @@ static void *counting_puller_run(void *argument)
 }
 
 /*
- * A large file, and behind it a pipe that stays empty: one puller has a large range to read;
- * another reads the last element and waits for the pipe, before the first is done. (The file is a
- * hole.)
+ * A large file, followed by a pipe that stays empty: one puller reads a large range; another reads
+ * the last element and waits for the pipe before the first is done. (The file is a hole.)
  */
 static void test_pipe_behind_file(void)
 {
@@ -884,7 +884,7 @@ static void test_pipe_behind_file(void)
     scene_clear(&scene);
 }
 
-/* Whether a pull that does not wait finds `text`, or for NULL nothing yet, or for "" the end. */
+/* Returns whether a pull without waiting finds `text`; NULL: nothing yet; "": the end. */
 static bool tries(struct source *source, const char *text)
 {
     char buffer[64];
@@ -922,11 +922,11 @@ static void test_try(void)
 
 static void *stopper_run(void *argument)
 {
-    struct timespec a_while = {.tv_nsec = 3000000}; /* most likely the pullers wait by then */
+    struct timespec a_while = {.tv_nsec = 3000000}; /* most likely the pullers wait after it */
 
     for (int i = 0; i < 8; i++) {
         nanosleep(&a_while, NULL);
-        kill(getpid(), SIGUSR1); /* after which a puller must still see the stop */
+        kill(getpid(), SIGUSR1); /* afterwards a puller must still see the stop */
     }
     source_stop(argument, 0);
     return NULL;
@@ -981,7 +981,7 @@ static void test_stop(void)
 struct joiner {
     struct source *source;
     pthread_t thread;
-    atomic_int answer; /* of source_join; -1: none yet */
+    atomic_int answer; /* result of source_join; -1: none yet */
 };
 
 static void *joiner_run(void *argument)
@@ -1005,7 +1005,7 @@ static int joiner_wait(struct joiner *joiner)
     return atomic_load(&joiner->answer);
 }
 
-/* Who leaves makes room for one that waits. */
+/* A leaving thread makes space for a waiting one. */
 static bool check_join_leave(void)
 {
     int fd = stdin_pipe_open();
@@ -1061,7 +1061,7 @@ static bool check_join_idle(void)
     return right;
 }
 
-/* A pipe that never is empty: one puller does not keep up, and another is let in. */
+/* A pipe that is never empty: one puller does not keep up, and another is let in. */
 static bool check_join_behind(void)
 {
     const struct timespec busy = {.tv_nsec = 100000};
@@ -1154,7 +1154,7 @@ static void test_refusals(void)
     scene_clear(&scene);
 }
 
-/* A file as standard input is read from where it stands. */
+/* A file as standard input is read from its current position. */
 static bool check_offset(size_t bytes, off_t offset)
 {
     static const size_t capacities[] = {4096, 100003};
@@ -1179,7 +1179,7 @@ static bool check_offset(size_t bytes, off_t offset)
     return right;
 }
 
-/* What /proc tells of its files' sizes is 0. */
+/* /proc reports size 0 for its files. */
 static bool check_proc(void)
 {
     static char name[] = "/proc/version";
@@ -1227,7 +1227,7 @@ static enum status buffer_grow(struct chunk_buffer *buffer, size_t capacity,
     return STATUS_OK;
 }
 
-/* Adds up the values of chunks of those sizes, in turn, to the end; false after a failure. */
+/* Adds the values of chunks of alternating sizes to the end; false after a failure. */
 static bool sum_values(struct source *source, const struct text_rules *rules,
                        const size_t capacities[2], uint64_t *count, int64_t *sum)
 {
@@ -1262,8 +1262,8 @@ static bool sum_values(struct source *source, const struct text_rules *rules,
 }
 
 /*
- * A line whose beginning, longer than some buffers, was read into a large one and is carried over
- * to a small one: `first` repeated, and then `last`.
+ * A line whose beginning is longer than some buffers. It is read into a large buffer and carried
+ * over to a small one: `first` repeated, then `last`.
  */
 static bool check_capacities(const struct text_rules *rules, const char *first, const char *last,
                              uint64_t count, int64_t sum)
@@ -1322,7 +1322,7 @@ static void test_capacities(void)
            "the last field of a line that is longer than the next buffer");
 }
 
-/* The number of the next descriptor to be opened, so that one left open shows. */
+/* Returns the number of the next opened descriptor, which reveals one left open. */
 static int next_descriptor(void)
 {
     int fd = dup(STDERR_FILENO);
@@ -1335,7 +1335,7 @@ static void ignore(int signal)
     (void)signal;
 }
 
-/* SIGUSR1 goes to pullers, which alone do not block it, and interrupts whatever they wait for. */
+/* SIGUSR1 interrupts the waits of pullers: only they do not block it. */
 static void set_signals(void)
 {
     struct sigaction action = {.sa_handler = ignore};
