@@ -330,8 +330,7 @@ static int piece_compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Returns whether the chunks of all threads are numbered 0, 1, ... and are contiguous to `bytes`.
- */
+/* Returns whether the chunks of all threads have numbers 0, 1, ... and are contiguous. */
 static bool pull_is_contiguous(const struct pull *pull, uint64_t bytes)
 {
     size_t count = 0;

@@ -1,6 +1,6 @@
 /*
- * The order that survivors leave in: whatever the chunks, their order and their threads, what is
- * written is what a plain loop keeps and purges of the whole stream.
+ * The order of kept elements: for all chunks, orders and threads, the output is what a plain loop
+ * keeps and drops of the whole stream.
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* No test waits for the clock; this only ends one that would hang for ever. */
+/* No test waits for the clock; this only ends a test that hangs. */
 #define WATCHDOG_SECONDS 300
 
 static _Noreturn void bail_out(const char *what)
@@ -38,18 +38,18 @@ static void *must(void *memory)
     return memory;
 }
 
-/* --- streams: numbers, and which of them a plain loop keeps --------------------------------------
+/* --- streams: numbers, and those that a plain loop keeps ----------------------------------------
  */
 
 struct stream {
     struct plan plan;
     size_t count;
     __int128 *values;     /* [count] */
-    unsigned char *bytes; /* the same as elements of the plan's type */
-    bool *keeps;          /* [count], by the definition */
+    unsigned char *bytes; /* the values as elements of the plan's type */
+    bool *keeps;          /* [count]; true: kept by definition */
 };
 
-/* The definition: sets keeps[i] for values[0..count), which follow a survivor *floor unless NULL.
+/* The definition: sets keeps[i] for values[0..count). *floor: the last kept value before; or NULL.
  */
 static void survive(const struct stalin_sort_rules *rules, const __int128 *values, size_t count,
                     const __int128 *floor, bool *keeps)
@@ -75,7 +75,7 @@ static void stream_encode(struct stream *stream, size_t i)
     }
 }
 
-/* A stream of `count` elements whose values are to be set; then stream_settle. */
+/* Makes a stream of `count` elements. The caller sets its values, then calls stream_settle. */
 static void stream_open(struct stream *stream, const char *type, bool strict, bool descending,
                         size_t count)
 {
@@ -105,7 +105,7 @@ static void stream_close(struct stream *stream)
     free(stream->keeps);
 }
 
-/* The elements [first, first + count) for which keeps[0..count) is `wanted`; returns the bytes. */
+/* Copies elements [first, first + count) where keeps[] is `wanted`. Returns the number of bytes. */
 static size_t stream_select(const struct stream *stream, size_t first, size_t count,
                             const bool *keeps, bool wanted, unsigned char *out)
 {
@@ -133,7 +133,7 @@ struct piece {
     unsigned char purged[PIECE_MAX * sizeof(uint64_t)];
 };
 
-/* Sorts elements [first, first + count), after a survivor of that key unless `floor` is NULL. */
+/* Sorts elements [first, first + count). `floor`: the last kept key before them; or NULL. */
 static void piece_make(struct piece *piece, const struct stream *stream, size_t first, size_t count,
                        uint64_t sequence, const uint64_t *floor)
 {
@@ -158,7 +158,7 @@ static void piece_make(struct piece *piece, const struct stream *stream, size_t 
     };
 }
 
-/* Submits a piece, of which nothing may be needed any more when that returns. */
+/* Submits a piece. Its memory must not be needed afterwards. */
 static enum status piece_submit(struct piece *piece, struct stalin_sort *aggregate,
                                 struct failure *failure)
 {
@@ -177,9 +177,7 @@ static struct stalin_sort *aggregate_open(const struct plan *plan)
     return aggregate;
 }
 
-/* Whether a finished aggregate has seen so many elements, and notices if it should have been
- * others.
- */
+/* Returns whether a finished aggregate has seen this many elements, and detects a wrong number. */
 static bool aggregate_counts(struct stalin_sort *aggregate, const struct plan *plan,
                              uint64_t elements)
 {
@@ -193,10 +191,10 @@ static bool aggregate_counts(struct stalin_sort *aggregate, const struct plan *p
 /* --- outputs ------------------------------------------------------------------------------------
  */
 
-/* Where survivors, or the others, are written to, and read back from. */
+/* An output for kept or for dropped elements, and its read end. */
 struct output {
     char name[8192];
-    int fd; /* to read from; -1: a file, that is there when the writer is closed */
+    int fd; /* the read end; -1: a file that exists after the writer is closed */
     struct writer *writer;
 };
 
@@ -217,7 +215,7 @@ static void output_open(struct output *output, const char *entry, bool is_fifo)
         bail_out(failure.message);
 }
 
-/* Closes the writer of a file and opens that, to be read from. */
+/* Closes the writer of a file and opens the file for reading. */
 static void output_complete(struct output *output)
 {
     struct failure failure;
@@ -237,7 +235,7 @@ static void output_close(struct output *output)
     unlink(output->name);
 }
 
-/* Whether what is there to be read, all that is left, are these bytes; `expected` is not NULL. */
+/* Returns whether the rest of the output equals these bytes; `expected` is not NULL. */
 static bool output_holds(const struct output *output, const char *what,
                          const unsigned char *expected, size_t bytes)
 {
@@ -254,7 +252,7 @@ static bool output_holds(const struct output *output, const char *what,
     return right;
 }
 
-/* Whether both outputs hold what the definition keeps and purges of elements [first, end). */
+/* Returns whether the outputs hold the kept and dropped elements of [first, end). */
 static bool outputs_hold(const struct output outputs[2], const struct stream *stream, size_t first,
                          size_t end)
 {
@@ -279,20 +277,20 @@ static bool outputs_hold(const struct output outputs[2], const struct stream *st
 #define LAW_CHUNKS   3
 #define LAW_CUT_NONE LAW_CHUNKS
 
-/* What the worker of a chunk knows of those before it when it sorts the chunk. */
+/* A worker's knowledge of the chunks before the one that it sorts. */
 enum floor_mode { FLOOR_NONE, FLOOR_STALE, FLOOR_FRESH, FLOOR_MODES };
 
 struct arrangement {
-    size_t begins[LAW_CHUNKS + 1]; /* of the chunks, and the end */
-    size_t order[LAW_CHUNKS];      /* of their submissions */
+    size_t begins[LAW_CHUNKS + 1]; /* starts of the chunks, and the end */
+    size_t order[LAW_CHUNKS];      /* order of submission */
     enum floor_mode floor;
-    size_t cut; /* the chunk that a fault follows, or LAW_CUT_NONE */
+    size_t cut; /* the chunk before a fault, or LAW_CUT_NONE */
 };
 
 static const size_t law_orders[][LAW_CHUNKS] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                                 {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 
-/* Returns whether the aggregate tells the last survivor of elements [0, end), if there is one. */
+/* Returns whether the aggregate knows the last kept element of [0, end), if any. */
 static bool law_floor_is_right(const struct stream *stream, const struct stalin_sort *aggregate,
                                size_t end)
 {
@@ -306,7 +304,7 @@ static bool law_floor_is_right(const struct stream *stream, const struct stalin_
     return end > 0 && element_value(element, key) == stream->values[end - 1];
 }
 
-/* Submits the chunks one by one; after each, all that can be written has to be there. */
+/* Submits the chunks one by one. After each, all possible output must be written. */
 static bool law_submit(const struct stream *stream, const struct output outputs[2],
                        struct stalin_sort *aggregate, const struct arrangement *how)
 {
@@ -376,7 +374,7 @@ static bool law_holds_everywhere(const struct stream *stream, const struct outpu
     return true;
 }
 
-/* Limits of the type and what is next to them, among them those where keys change sign. */
+/* Limits of the type and adjacent values, including those where keys change sign. */
 static __int128 extreme(const struct element *element, uint64_t *state)
 {
     __int128 limit = (__int128)1 << (element->bytes * 8 - element->is_signed);
@@ -436,16 +434,16 @@ static void test_cut(const struct output outputs[2])
 
 #define TEAM_WORKERS 4
 
-/* What the workers share: a stream, of which each takes the next piece, as from a source. */
+/* Data shared by workers: a stream from which each takes the next piece, like from a source. */
 struct team {
     const struct stream *stream;
     struct stalin_sort *aggregate;
     size_t piece_max;
-    bool hold;              /* the first piece is held back until nobody else gets ahead */
+    bool hold;              /* the first piece waits until no other worker advances */
     pthread_mutex_t lock;   /* guards the next two */
-    size_t next;            /* element */
-    uint64_t state;         /* of the random sizes */
-    atomic_size_t sequence; /* of the next piece; changed under the lock, too */
+    size_t next;            /* the next element */
+    uint64_t state;         /* random state for the sizes */
+    atomic_size_t sequence; /* number of the next piece; also changed under the lock */
     atomic_bool failed;
 };
 
@@ -463,7 +461,7 @@ static bool team_take(struct team *team, size_t *first, size_t *count, uint64_t 
     return left > 0;
 }
 
-/* Waits while others take pieces. It ends too early if they are slow, which spoils no check. */
+/* Waits while others take pieces. Ends too early if they are slow; this does no harm. */
 static void team_wait(struct team *team)
 {
     const struct timespec a_while = {.tv_nsec = 3000000};
@@ -528,7 +526,7 @@ static bool team_is_right(const struct stream *stream, size_t piece_max, bool ho
     return right;
 }
 
-/* Random steps, most of them in the order wanted: many survive, many do not. */
+/* Random steps, most of them in the right order: many elements are kept, many dropped. */
 static void team_stream(struct stream *stream, unsigned rules, uint64_t seed)
 {
     __int128 value = 0;
@@ -604,7 +602,7 @@ static void large_start(struct large *large, struct stalin_sort *aggregate)
         bail_out("no thread");
     while (!atomic_load(&large->begun))
         nanosleep(&a_while, NULL);
-    nanosleep(&a_while, NULL); /* most likely it waits now, if it has to */
+    nanosleep(&a_while, NULL); /* most likely it waits now if it must */
 }
 
 /* Returns whether it was submitted well. */
@@ -620,7 +618,7 @@ static const struct plan large_plan = {
     .stalin_sort = {.purged = true},
 };
 
-/* Whether the halves of the runs were written behind each other: kept, or else the purged zeros. */
+/* Returns whether the halves of the runs were written in order: kept, or the dropped zeros. */
 static bool large_was_written(const struct output *output, const struct large *runs, size_t count,
                               bool kept)
 {
@@ -640,11 +638,11 @@ static bool large_was_written(const struct output *output, const struct large *r
     return right;
 }
 
-/* Small runs are parked, and there is room for more when they are released. */
+/* Small runs are parked; their release makes space for more. */
 static void test_parked_again(void)
 {
     const uint64_t turns = 1000;
-    const size_t small = 8 << 10; /* with the purged it takes twice as much */
+    const size_t small = 8 << 10; /* dropped elements double the memory */
     struct stalin_sort *aggregate = aggregate_open(&large_plan);
     struct output null = {.fd = -1};
     struct failure failure;
@@ -656,7 +654,7 @@ static void test_parked_again(void)
     for (uint64_t i = 0; i < 2 * turns; i += 2) {
         struct large parked = {.aggregate = aggregate, .sequence = i + 1, .bytes = small};
         struct large turn = {.aggregate = aggregate, .sequence = i, .bytes = 1};
-        large_run(&parked); /* on this thread: it must not wait */
+        large_run(&parked); /* on this thread: must not wait */
         large_run(&turn);
         right = right && parked.status == STATUS_OK && turn.status == STATUS_OK;
     }
@@ -666,7 +664,7 @@ static void test_parked_again(void)
     writer_discard(null.writer);
 }
 
-/* Runs of more than 16 KiB, with the purged of more than 8, are not parked. */
+/* Runs of more than 16 KiB, or 8 KiB with dropped elements, are not parked. */
 static void test_large(void)
 {
     struct large runs[] = {{.sequence = 0, .bytes = 3},
@@ -686,7 +684,7 @@ static void test_large(void)
     for (size_t i = count; i-- > 1;)
         large_start(&runs[i], aggregate);
     for (int i = 0; i < 50 && !atomic_load(&runs[1].returned); i++)
-        nanosleep(&a_while, NULL); /* for a copy that should not be made */
+        nanosleep(&a_while, NULL); /* time for a copy, which must not happen */
     tap_ok(!atomic_load(&runs[1].returned) && !atomic_load(&runs[2].returned) &&
                !atomic_load(&runs[3].returned),
            "a run that is too large to be parked waits for its turn");
@@ -707,7 +705,7 @@ static void test_large(void)
 /* --- ends ---------------------------------------------------------------------------------------
  */
 
-/* Returns whether a waiter and a parked run are given up, and nothing is written, after `end`. */
+/* Returns whether `end` cancels a waiting and a parked run, and nothing is written. */
 static bool check_end(const struct output outputs[2], void (*end)(void *aggregate))
 {
     struct large runs[] = {{.sequence = 1, .bytes = 17 * MIB}, {.sequence = 2, .bytes = 2}};
@@ -730,7 +728,7 @@ static bool check_end(const struct output outputs[2], void (*end)(void *aggregat
            output_holds(&outputs[1], "purged", &nothing, 0) && right;
 }
 
-/* Submits the first chunk, of no elements, which a fault follows. */
+/* Submits the first chunk, which is empty and precedes a fault. */
 static void submit_fault(void *aggregate)
 {
     const struct stalin_sort_run run = {.chunk = {.is_cut = true}};
@@ -746,7 +744,7 @@ static void test_ends(const struct output outputs[2])
     tap_ok(check_end(outputs, submit_fault), "behind a fault nobody waits");
 }
 
-/* Chunks 0, 1, 2 in some order, one element each, with outputs of which one is full. */
+/* Chunks 0, 1, 2 in some order, with one element each; one of the outputs is full. */
 static bool check_full(const size_t order[3], const struct output *kept,
                        const struct output *purged)
 {

@@ -1,6 +1,6 @@
 /*
- * States of every kind of binning, written and read back; rows of more than 64 bits; and states
- * that are damaged.
+ * States of every kind of binning, written and read back; rows of more than 64 bits; corrupt
+ * states.
  */
 #include "config.h"
 
@@ -23,7 +23,7 @@
 
 enum state_kind { BINS, WIDTH, POWERS, EDGES };
 
-/* Bins: number; width: the width; powers: the base; edges: how many, two apart but for the last. */
+/* Bins: number; width: the width; powers: the base; edges: number, two apart except the last. */
 struct shape {
     enum state_kind kind;
     const char *type;
@@ -277,7 +277,7 @@ static void *load(const unsigned char *data, size_t bytes, struct options *optio
     bool is_fine = read_plan(reader, options, plan) &&
                    (aggregate = store_of(plan)->create(plan, &failure)) != NULL &&
                    state_load(reader, plan, aggregate, elements, &failure) == STATUS_OK;
-    if (is_fine) { /* nothing may follow */
+    if (is_fine) { /* nothing can follow */
         is_fine = state_read_options(reader, &more, &failure) == STATUS_OK && !more;
         free(more);
     }
@@ -288,7 +288,7 @@ static void *load(const unsigned char *data, size_t bytes, struct options *optio
     return NULL;
 }
 
-/* Reads what `save` has written; returns its length. */
+/* Reads the output of `save`; returns its length. */
 static size_t read_file(unsigned char *data, size_t room)
 {
     FILE *in = fopen(file, "rb");
@@ -299,8 +299,7 @@ static size_t read_file(unsigned char *data, size_t room)
     return bytes;
 }
 
-/* A state of which bytes are missing at the end, or a bit is flipped, is refused, or is the same.
- */
+/* A state with missing bytes at the end, or with a flipped bit, is refused or equivalent. */
 static void test_damage(const char *name, struct plan *plan, const void *aggregate)
 {
     unsigned char good[1024];
@@ -350,7 +349,7 @@ static void put_entry(struct table *table, const struct table_entry *entry)
     table_writer_close(writer);
 }
 
-/* A state of reductions, of which some take a table. */
+/* A state of reductions; some of them have a table. */
 static void test_damage_table(void)
 {
     struct failure failure;
@@ -407,8 +406,8 @@ static void test_damages(void)
 }
 
 /*
- * Counts that exceed the elements, so that what is left wraps, and other counts that wrap it back:
- * each by itself is to be refused. The checksum is right.
+ * Counts that exceed the elements, so that the rest wraps around, and counts that wrap it back:
+ * both must be refused. The checksum is valid.
  */
 static void test_wrap(void)
 {
@@ -515,7 +514,7 @@ static void test_rows_again(void)
     state_reader_close(reader);
 }
 
-/* Rows of as many bins as a run has, and one more. */
+/* Rows with as many bins as a run, and one more. */
 static void test_full_run(void)
 {
     struct failure failure;
@@ -544,7 +543,7 @@ static void test_full_run(void)
     state_reader_close(reader);
 }
 
-/* Makes a state of two lines and these bytes in frame[0..256), and begins to read behind them. */
+/* Makes a state of two lines and these bytes in frame[0..256); starts reading after the lines. */
 static struct state_reader *read_bytes(const char *bytes, size_t count, char *frame)
 {
     static const char lines[] = "gpuhist state 5\nany text\n";

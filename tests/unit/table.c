@@ -1,6 +1,6 @@
 /*
- * Tables of keys and counts: what was added is read again, from memory and from runs; runs, and
- * their merging; the order of entries.
+ * Tables of keys and counts: added entries are read back from memory and from runs; runs and their
+ * merging; the order of entries.
  */
 #include "config.h"
 
@@ -18,10 +18,10 @@
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* Enough memory for all that is added here. */
+/* Enough memory for all added entries. */
 #define MUCH ((uint64_t)1 << 30)
 
-/* More distinct keys than the least memory of a table with one writer takes. */
+/* More distinct keys than fit the smallest table with one writer. */
 #define MANY ((size_t)600000)
 
 static _Noreturn void bail_out(const char *what)
@@ -40,21 +40,21 @@ static void *must(void *memory)
 /* --- tables --------------------------------------------------------------------------------------
  */
 
-/* A table, and what is to be in it. */
+/* A table and its expected entries. */
 struct sample {
     struct table *table;
     struct table_entry *entries; /* [count] of distinct keys */
     size_t count;
 };
 
-/* Keys that a function without collisions makes of 0, 1, 2, ... */
+/* Keys from 0, 1, 2, ... by a function without collisions. */
 static uint64_t key_of(uint64_t i)
 {
     uint64_t state = i;
     return tap_random(&state);
 }
 
-/* A sample of `count` keys that are to be counted 1 to 5 times. */
+/* A sample of `count` keys with counts of 1 to 5. */
 static struct sample sample_open(size_t count, uint64_t bytes)
 {
     struct sample sample = {.count = count};
@@ -86,8 +86,8 @@ struct adder {
     const struct sample *sample;
     size_t first;
     size_t step;
-    bool by_counts; /* every other count is added as such */
-    uint64_t set;   /* all counts are added as those of a set; 0: they are not */
+    bool by_counts; /* every other entry is added with its count */
+    uint64_t set;   /* all counts are added like those of this set; 0: no set */
     struct failure failure;
     bool failed;
 };
@@ -150,7 +150,7 @@ static bool run_adders(struct adder *adders, size_t count)
     return right;
 }
 
-/* Adds the sample by so many writers at once. */
+/* Adds the sample with several writers at once. */
 static bool add(const struct sample *sample, size_t writers, bool by_counts)
 {
     struct adder adders[ADDERS_MAX];
@@ -182,7 +182,7 @@ static bool finalize(struct sample *sample, enum table_order order)
     return true;
 }
 
-/* Returns whether entries[0..count) are those of the sample, each `times` as often; sorts both. */
+/* Returns whether entries[0..count) are the sample with `times` the counts; sorts both. */
 static bool is_sample(struct sample *sample, struct table_entry *entries, uint64_t times,
                       bool is_ascending)
 {
@@ -201,7 +201,7 @@ static bool is_sample(struct sample *sample, struct table_entry *entries, uint64
     return right;
 }
 
-/* Reads a finalized table in parts, with changing room. Returns how many entries it has read. */
+/* Reads a finalized table in parts of changing sizes. Returns the number of entries. */
 static size_t read_parts(const struct table *table, struct table_entry *entries, size_t most)
 {
     const size_t parts = most % 3 + 1;
@@ -241,7 +241,7 @@ static bool has_sample(struct sample *sample, uint64_t times, bool is_ascending)
     return right;
 }
 
-/* Reads single entries of a table in ascending order, here and there. */
+/* Reads single entries of a table in ascending order, at some places. */
 static bool seeks_sample(struct sample *sample, uint64_t times)
 {
     const size_t count = sample->count;
@@ -277,7 +277,7 @@ static void test_memory(void)
     }
 }
 
-/* The least memory is what one writer needs. */
+/* The smallest memory is that for one writer. */
 static void test_runs(void)
 {
     struct sample sample = sample_open(MANY, 1);
@@ -292,7 +292,7 @@ static void test_runs(void)
     sample_close(&sample);
 }
 
-/* So many runs that some are merged before the end. */
+/* So many runs that some must be merged before the end. */
 static void test_many_runs(void)
 {
     const unsigned rounds = TAP_HAS_TSAN ? 8 : 40;
@@ -314,7 +314,7 @@ static void test_many_runs(void)
     sample_close(&sample);
 }
 
-/* What comes later is counted with what was read before. */
+/* Later entries are added to those already read. */
 static void test_later(void)
 {
     struct sample sample = sample_open(50000, MUCH);
@@ -330,7 +330,7 @@ static void test_later(void)
     sample_close(&sample);
 }
 
-/* Sets of distinct entries: into an empty table, beside keys, and where others are packed. */
+/* Sets of distinct entries: into an empty table, together with keys, and with packed ones. */
 static void test_sets(uint64_t bytes, const char *what)
 {
     struct sample sample = sample_open(bytes == MUCH ? 50000 : MANY, bytes);
@@ -349,7 +349,7 @@ static void test_sets(uint64_t bytes, const char *what)
     sample_close(&sample);
 }
 
-/* Rows of a set, then others, which are packed beside them, then again rows of that set. */
+/* Rows of a set, then others, which are packed with them, then again rows of that set. */
 static void test_set_again(void)
 {
     const size_t half = 5000;
@@ -374,7 +374,7 @@ static void test_set_again(void)
     sample_close(&sample);
 }
 
-/* The blocks leave the memory for making a run: twice an eighth of what the table may take. */
+/* The blocks leave memory to make a run: twice an eighth of the table's maximum. */
 static void test_memory_of_runs(void)
 {
     const uint64_t bytes = (uint64_t)16 << 20;
@@ -414,11 +414,11 @@ static void test_hot(void)
            "a frequent key, 2^32 times");
 }
 
-/* Where drained entries go. */
+/* The destination of drained entries. */
 struct drain {
-    struct table_writer *writer; /* back to the table; NULL: away */
+    struct table_writer *writer; /* adds them to the table again; NULL: they are dropped */
     uint64_t total;
-    uint64_t room; /* fails when so many have come */
+    uint64_t room; /* fails after this many entries */
 };
 
 static enum status drain_take(void *context, const struct table_entry *entries, size_t n,
@@ -449,14 +449,14 @@ static uint64_t drain_all(const struct sample *sample, bool back, uint64_t room)
     return right ? drain.total : UINT64_MAX;
 }
 
-/* Returns whether a number found in a sample is right to a fifth. */
+/* Returns whether a number estimated from a sample is right to a fifth. */
 static bool is_about(uint64_t found, uint64_t wanted)
 {
     return (found > wanted - wanted / 5 && found < wanted + wanted / 5) ||
            tap_note("%llu, not about %llu", (unsigned long long)found, (unsigned long long)wanted);
 }
 
-/* Drains packed entries, keys and counts: away, and back to the table. */
+/* Drains packed entries, keys and counts: drops them, or adds them again. */
 static void test_drain(void)
 {
     struct sample sample = sample_open(50000, MUCH);
@@ -487,10 +487,10 @@ static void test_drain(void)
 
 /* Entries of a range leave: every second key has come once. */
 struct extraction {
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the sum */
     uint64_t keys;
     uint64_t counts;
-    uint64_t sum; /* of the keys */
+    uint64_t sum; /* sum of the keys */
 };
 
 static void extraction_take(void *context, const struct table_entry *entries, size_t n)
@@ -551,7 +551,7 @@ static void test_extract(void)
     sample_close(&sample);
 }
 
-/* A writer goes on after it was flushed; without a flush nothing is finalized of what it holds. */
+/* A writer continues after a flush; without a flush, its entries are not finalized. */
 static void test_flush(void)
 {
     struct sample sample = sample_open(10, MUCH);
@@ -574,7 +574,7 @@ static void test_flush(void)
     sample_close(&sample);
 }
 
-/* Keys that share bits or that a table might use for something of its own. */
+/* Keys that share bits, or that a table could use internally. */
 static void test_keys(void)
 {
     struct sample sample = sample_open(4 * 64 * 256, MUCH);
@@ -630,7 +630,7 @@ static void test_overflow(void)
     sample_close(&sample);
 }
 
-/* The counts of a key are in several runs, and do not fit only together. */
+/* The counts of a key are in several runs; only their sum does not fit. */
 static void test_overflow_of_runs(void)
 {
     struct sample sample = sample_open(MANY, 1);
@@ -644,8 +644,8 @@ static void test_overflow_of_runs(void)
 }
 
 /*
- * Rows of `words` words whose counts may be 0: each key comes three times, as a key that is found
- * and as a row, with the weight 0, or in the end, for every other key, 5. Key 0 is among them.
+ * Rows of `words` words with counts of 0: each key comes three times, as a key that is found and as
+ * a row, with weight 0, or at the end, for every other key, 5. Key 0 is one of them.
  */
 static void test_zeros(size_t words, size_t count, uint64_t bytes)
 {
@@ -692,8 +692,8 @@ static void test_zeros(size_t words, size_t count, uint64_t bytes)
 }
 
 /*
- * The front is as full as it may be, with half of the sums 0, and grows at a call that brings known
- * keys alone; nothing comes after it.
+ * The front is as full as possible, with half of the sums 0. It grows at a call with only known
+ * keys, the last call.
  */
 static void test_growth(void)
 {
@@ -724,7 +724,7 @@ static void test_growth(void)
     table_destroy(table);
 }
 
-/* Blocks of partitions that others have locked stay with the writer, and are not lost. */
+/* Blocks of locked partitions stay with the writer, and are not lost. */
 static void test_locked(void)
 {
     const size_t count = 8 * TABLE_BLOCK_KEYS;
@@ -756,10 +756,10 @@ static void test_locked(void)
 /* --- wide rows -----------------------------------------------------------------------------------
  */
 
-/* A key of three words, a number of values, their sum modulo 2^64, and their minimum. */
+/* A key of three words, the number of values, their sum modulo 2^64, and their minimum. */
 enum { WIDE_KEY_WORDS = 3, WIDE_COUNT = 3, WIDE_SUM, WIDE_MIN, WIDE_WORDS };
 
-/* The merge of two rows; fails where the context says so. */
+/* Merges two rows; fails if the context demands it. */
 static void wide_accumulate(const void *context, uint64_t *const *rows, const uint64_t *values,
                             size_t n)
 {
@@ -780,7 +780,7 @@ static bool wide_merge(const void *context, uint64_t *into, const uint64_t *from
 
 static const uint64_t wide_initial[WIDE_WORDS] = {[WIDE_MIN] = UINT64_MAX};
 
-/* Key i: its words have few and many values; the last one decides between some. */
+/* Makes key i: its words have few and many values; some keys differ only in the last word. */
 static void wide_key(uint64_t i, uint64_t key[WIDE_KEY_WORDS])
 {
     key[0] = i % 7 << 60;
@@ -788,8 +788,7 @@ static void wide_key(uint64_t i, uint64_t key[WIDE_KEY_WORDS])
     key[2] = i;
 }
 
-/* Adds each of keys 0..count times its number modulo 3, plus 1; the values are functions of both.
- */
+/* Adds key i of 0 .. count - 1 (i modulo 3) + 1 times; the values are functions of both. */
 struct wide_adder {
     struct table *table;
     uint64_t first;
@@ -818,7 +817,7 @@ static void *wide_adder_run(void *argument)
         for (uint64_t time = 0; time <= i % 3 && right; time++) {
             wide_key(i, keys[n]);
             values[n] = wide_value(i, time);
-            if (i % 5 == 0) { /* as a row */
+            if (i % 5 == 0) { /* added as a row */
                 uint64_t row[WIDE_WORDS] = {keys[n][0], keys[n][1], i, 1, values[n], values[n]};
                 right = table_writer_add_rows(writer, row, 1, failure) == STATUS_OK;
                 continue;
@@ -849,8 +848,8 @@ static int wide_compare(const void *a, const void *b)
 }
 
 /*
- * Adds with threads, `times` times, and compares with what qsort makes of the rows, in which the
- * last words of the keys are ranks if `is_ranked`.
+ * Adds with threads, `times` times, and compares with the rows sorted by qsort. `is_ranked`: the
+ * last words of the keys are ranks.
  */
 static void test_wide(uint64_t count, uint64_t bytes, size_t threads, uint64_t times,
                       bool is_ranked)
@@ -915,7 +914,8 @@ static void test_wide(uint64_t count, uint64_t bytes, size_t threads, uint64_t t
             n += some;
     }
     right = right && n == count && memcmp(read, expected, count * sizeof *read) == 0;
-    for (uint64_t i = 0; i < count && right; i += 1 + count / 12) /* of runs each is a search */
+    for (uint64_t i = 0; i < count && right;
+         i += 1 + count / 12) /* each entry in runs needs a search */
         right = memcmp(table_row(table, i, row), expected[i], sizeof row) == 0;
     tap_ok(right && table_check(table, &failure) == STATUS_OK,
            "%llu keys of three words, %zu threads, %llu times, in %s%s", (unsigned long long)count,
@@ -934,7 +934,7 @@ static void long_accumulate(const void *context, uint64_t *const *rows, const ui
         rows[i][*(const size_t *)context - 1] += values[i];
 }
 
-/* Rows that are longer than a block of the least size, of counts. */
+/* Rows longer than the smallest block of counts. */
 static void test_long_rows(void)
 {
     enum { WORDS = 3000, KEYS = TAP_HAS_TSAN ? 500 : 2000 };
@@ -984,7 +984,7 @@ static void test_long_rows(void)
 
 static const char failing;
 
-/* A merge that fails, in memory; counts of several words and weights that do not fit. */
+/* A merge that fails in memory; counts of several words, and weights that do not fit. */
 static void test_wide_overflow(void)
 {
     const struct table_layout layouts[] = {
@@ -1024,7 +1024,7 @@ static void test_wide_overflow(void)
 
 static const struct table_layout plain = {.key_words = 1, .words = 2};
 
-/* Entries that are read at once. */
+/* Entries per read. */
 #define RUN_ENTRIES 1024
 
 static const char *directory(void)
@@ -1080,7 +1080,7 @@ static void test_run(void)
     free(entries);
 }
 
-/* Runs of every third, every fifth, ... of the numbers; one of them empty, one of another place. */
+/* Runs of every third, every fifth, ... number; one run is empty, one is elsewhere. */
 static void test_merge(void)
 {
     static const uint64_t steps[] = {3, 5, 7, 1000000, 2};
@@ -1177,7 +1177,7 @@ static int compare_all(const void *a, const void *b)
     return by_key != 0 ? by_key : (x->count > y->count) - (x->count < y->count);
 }
 
-/* Entries of equal keys keep their order. Most keys may have no upper bits, but a few outliers. */
+/* Entries with equal keys keep their order. Most keys lack upper bits; a few are outliers. */
 static void test_order(void)
 {
     static const size_t counts[] = {0, 1, 2, 47, 48, 49, 1000, 8192, 100000};

@@ -1,7 +1,7 @@
 /*
- * Temporary names: a signal comes before or behind each call that makes, renames or removes a file,
- * and the process ends with the file under its own name or without one, whichever thread receives
- * the signal. What is defined here takes the place of the C library's functions.
+ * Temporary names: a signal comes before or after each call that makes, renames or removes a file.
+ * The process ends with the file under its own name or without one, whichever thread receives the
+ * signal. The functions here replace those of the C library.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@
 
 #define THREADS_MAX 16
 
-/* Only a process that hangs takes longer. */
+/* Only a hanging process takes longer. */
 #define SECONDS 10
 
 enum call { CALL_NONE, CALL_CREATE, CALL_LINK, CALL_RENAME, CALL_REMOVE };
@@ -28,10 +28,10 @@ enum call { CALL_NONE, CALL_CREATE, CALL_LINK, CALL_RENAME, CALL_REMOVE };
 static const char *const call_names[] = {"none", "create", "link", "rename", "remove"};
 
 struct scene {
-    enum call call;   /* at which the signal comes */
-    bool is_behind;   /* it, not before */
-    bool is_own;      /* the signal is for the thread that calls, not for the process */
-    unsigned threads; /* of the process, that thread included */
+    enum call call;   /* the call at which the signal comes */
+    bool is_behind;   /* the signal comes after the call, not before */
+    bool is_own;      /* the signal goes to the calling thread, not to the process */
+    unsigned threads; /* number of threads, including the calling one */
 };
 
 static struct scene scene;
@@ -86,7 +86,7 @@ static void *wait_for_signals(void *nothing)
     return nothing;
 }
 
-/* The process that is ended: makes the calls up to the one at which the signal comes. */
+/* The process that ends: makes the calls up to the one with the signal. */
 static void act(void)
 {
     static char name[] = "temporary.XXXXXX";
@@ -117,7 +117,7 @@ static void act(void)
     wait_for_signals(NULL);
 }
 
-/* Waits for the process; returns its status, or -1 if it does not end. */
+/* Waits for the process. Returns its status; -1: it does not end. */
 static int wait_for(pid_t process)
 {
     int status;
@@ -132,7 +132,7 @@ static int wait_for(pid_t process)
     return -1;
 }
 
-/* Whether the process is ended by the signal, and leaves the targets alone, if they were made. */
+/* Returns whether the signal ends the process, and only complete targets remain. */
 static bool ends_clean(void)
 {
     char targets[2][PATH_MAX + 8];
@@ -154,7 +154,7 @@ static bool ends_clean(void)
     return rmdir(directory) == 0 && mkdir(directory, 0700) == 0; /* it was empty */
 }
 
-/* Returns whether signals are handled while there is a temporary name, and then no more. */
+/* Returns whether signals are handled only while a temporary name exists. */
 static bool hands_back(void)
 {
     char name[PATH_MAX + 20];

@@ -1,6 +1,6 @@
 /*
- * Text to integers: what is written down for single texts, and for many more a plain parser
- * (text_reference.h). Texts lie between pages that cannot be read.
+ * Text to integers, compared with results for single texts, and for many more with a plain parser
+ * (text_reference.h). Texts lie between unreadable pages.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 
 #define ARENA_BYTES ((size_t)4 << 20)
 
-/* ARENA_BYTES bytes; the pages before and behind cannot be touched. */
+/* ARENA_BYTES bytes between inaccessible pages. */
 static char *arena;
 
 static void arena_open(void)
@@ -119,16 +119,16 @@ static const struct text_rules every_rules[] = {
     {.field = -1, .delimiter = '\n'},
 };
 
-/* --- texts with what they must give -------------------------------------------------------------
+/* --- texts with their results -------------------------------------------------------------------
  */
 
-/* A text and, in words, what it gives: numbers, and OFFSET:BYTES of invalid tokens. */
+/* A text and its result: numbers, and OFFSET:BYTES of invalid tokens. */
 struct example {
     const char *text;
     const char *wanted;
 };
 
-/* Describes what parsing a text gives, as in struct example. */
+/* Describes the result of parsing a text like struct example. */
 static void describe(const struct text_rules *rules, enum element_type type, const char *text,
                      size_t bytes, char *out, size_t size)
 {
@@ -195,7 +195,7 @@ static bool examples_are_right(int32_t field, int delimiter, enum element_type t
     return rules_give(&rules, type, examples, count);
 }
 
-/* The table of bad inputs, as far as it is about text in memory. */
+/* The table of bad inputs: the part about text in memory. */
 static void test_bad_inputs(void)
 {
     static const struct example examples[] = {
@@ -408,7 +408,7 @@ static void test_fixed(void)
     tap_ok(rules_give(&fields, ELEMENT_I16, second, ARRAY_LENGTH(second)), "fields with a point");
 }
 
-/* Numbers with a point, most of them of the usual form, as in numbers_are_right. */
+/* Numbers with a point, most of them in the usual form, like in numbers_are_right. */
 static size_t fixed_put(char *place, unsigned decimals, uint64_t *state)
 {
     static const char *const signs[] = {"", "", "-", "+"};
@@ -421,7 +421,7 @@ static size_t fixed_put(char *place, unsigned decimals, uint64_t *state)
         place[bytes++] = '.';
     for (unsigned i = 0; i < given; i++)
         place[bytes++] = (char)('0' + (kind == 3 ? 0 : tap_random(state) % 10));
-    if (kind % 8 == 5) /* digits that decide how a number is rounded, and an exponent */
+    if (kind % 8 == 5) /* digits that determine rounding, and an exponent */
         bytes += (size_t)sprintf(place + bytes, "%s%s", given > 0 ? "5" : "",
                                  kind % 16 == 5 ? "" : "000000000000000000001");
     if (kind % 16 == 2)
@@ -481,7 +481,7 @@ static size_t write_number(char *text, __int128 value, int base, const char *sig
     return length;
 }
 
-/* One number near a limit, alone and behind others, so that it is read in every way. */
+/* One number near a limit, alone and after others, so that it is read in every way. */
 static bool number_is_right(enum element_type type, enum text_notation notation, __int128 value,
                             const char *sign, size_t zeros)
 {
@@ -550,7 +550,7 @@ static void test_limits(void)
 
 /* --- random texts ----------------------------------------------------------------------------- */
 
-/* Bytes to draw from; those that stand several times are more frequent. */
+/* Bytes to draw from; repeated ones are more frequent. */
 struct alphabet {
     const char *name;
     const char *bytes;
@@ -611,7 +611,7 @@ static void test_random(void)
 /* --- numbers of every length -------------------------------------------------------------------
  */
 
-/* A number with as many digits as may be, most of them in the type's range, some at its limits. */
+/* A number with any number of digits, mostly in the type's range, sometimes at its limits. */
 static size_t number_put(char *place, enum element_type type, uint64_t *state)
 {
     const __int128 high = reference_high(type);
@@ -620,7 +620,7 @@ static size_t number_put(char *place, enum element_type type, uint64_t *state)
     const char *sign = "";
 
     if (kind == 0)
-        number = (uint64_t)high + tap_random(state) % 3; /* or just behind */
+        number = (uint64_t)high + tap_random(state) % 3; /* or just above */
     else
         number %= (uint64_t)high / 2 + 1;
     if (reference_low(type) < 0 || kind == 1)
@@ -629,7 +629,7 @@ static size_t number_put(char *place, enum element_type type, uint64_t *state)
                            (unsigned long long)number);
 }
 
-/* Text that is mostly usual, so that what takes many numbers at once does not stop all the time. */
+/* Mostly usual text, so that the parser of many numbers at once rarely stops. */
 static bool numbers_are_right(enum element_type type, uint64_t *state)
 {
     static const char *const whites[] = {"\n", "\n", "\n", "\n", " ", "\r\n", "\t", "  \v \f"};
@@ -678,13 +678,13 @@ static void test_short(enum text_notation notation, const char bytes[7], size_t 
             rules.is_rounded = number % 2 == 0;
             rules.has_exponents = number % 2 == 0 && !text_is_of_tokens(&rules);
             right = agrees(&rules, ELEMENT_U8, arena_place(text, length, true), length,
-                           4); /* not those that none of them fills */
+                           4); /* except capacities that no text fills */
         }
     }
     tap_ok(right, "all texts of a few bytes, notation %d", (int)notation);
 }
 
-/* A text of many kinds of lines, of every length, at either end of what can be read. */
+/* Texts of many kinds of lines, of every length, at both ends of the readable memory. */
 static void test_ends(void)
 {
     static const char line[] =
@@ -761,7 +761,7 @@ static void test_long(void)
            "a line of 100 KB");
 }
 
-/* All numbers of a text, with what arithmetic says they are. */
+/* Checks all numbers of a text against arithmetic. */
 static void test_sequence(void)
 {
     const struct text_rules rules = {.delimiter = TEXT_NO_DELIMITER};
@@ -820,11 +820,9 @@ static void test_lines(void)
 
 /* --- text or not ------------------------------------------------------------------------------ */
 
-/* Which strings of one to three bytes are characters, and which are the beginning of longer ones:
- * by writing all characters down. */
+/* Lists of the strings of one to three bytes that are characters, or the start of longer ones. */
 enum { IS_CHARACTER = 1, IS_BEGINNING = 2 };
-static unsigned char
-    *known[4]; /* by length, then by the bytes as a number, the first the highest */
+static unsigned char *known[4]; /* by length, then by the bytes as a big-endian number */
 
 static size_t encode(uint32_t code, unsigned char *bytes)
 {
@@ -860,11 +858,11 @@ static void know_characters(void)
     }
 }
 
-/* By the lists: whether bytes[0..length), at most 3, is a text. */
+/* Returns whether the lists make bytes[0..length), at most 3, a text. */
 static bool is_known_text(const unsigned char *bytes, size_t length, bool ended)
 {
     uint32_t number = 0;
-    size_t pending = 0; /* bytes in `number`, which are no character so far */
+    size_t pending = 0; /* bytes in `number` that are not yet a character */
 
     for (size_t i = 0; i < length; i++) {
         number = number << 8 | bytes[i];
@@ -933,7 +931,7 @@ static void test_detection(void)
            "a character that is cut off");
 }
 
-/* Returns whether text_find_encoding says so of the bytes, which end where memory does. */
+/* Returns whether text_find_encoding returns this for the bytes, which end with their memory. */
 static bool finds(const char *encoding, const char *text, size_t bytes)
 {
     const char *found = text_find_encoding(arena_place(text, bytes, true), bytes);
