@@ -1,4 +1,4 @@
-/* Decodes gzip data in memory piece by piece, as src/input/gzip_group.c does with threads. */
+/* Decodes gzip data in memory piece by piece, like src/input/gzip_group.c with its threads. */
 #ifndef GPUHIST_TEST_DEFLATE_PIECES_H
 #define GPUHIST_TEST_DEFLATE_PIECES_H
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How data are divided, and what came of it. */
+/* How the data are divided, and the result. */
 struct deflate_pieces {
     const unsigned char *data;
     size_t bytes;
@@ -17,8 +17,8 @@ struct deflate_pieces {
     unsigned char *out; /* [room] */
     size_t room;
     size_t made;
-    size_t guessed; /* pieces whose begin was guessed and right */
-    bool has_ended; /* at the end of the data, all members being right */
+    size_t guessed; /* pieces with a correctly guessed start */
+    bool has_ended; /* decoded to the end of the data; all members are valid */
 
     struct deflate *deflate;
     unsigned char *in;
@@ -47,7 +47,7 @@ static void deflate_pieces_free(struct deflate_piece *piece)
     free(piece);
 }
 
-/* In memory of its very length, so that a sanitizer sees what is read beyond it. */
+/* In memory of exactly its length, so that a sanitizer detects reads after it. */
 static struct deflate_input deflate_pieces_load(struct deflate_pieces *pieces, size_t offset)
 {
     const size_t left = pieces->bytes - offset;
@@ -60,7 +60,7 @@ static struct deflate_input deflate_pieces_load(struct deflate_pieces *pieces, s
     return (struct deflate_input){pieces->in, bytes, offset, bytes == left};
 }
 
-/* Takes a piece that begins where what was taken ends. Returns false if it is not right. */
+/* Takes the piece after the bytes taken so far. Returns false if it is invalid. */
 static bool deflate_pieces_take(struct deflate_pieces *pieces, struct deflate_piece *piece)
 {
     struct deflate_window before = pieces->window;
@@ -89,7 +89,7 @@ static bool deflate_pieces_take(struct deflate_pieces *pieces, struct deflate_pi
     return true;
 }
 
-/* Decodes in order up to a place. */
+/* Decodes in order up to a position. */
 static bool deflate_pieces_fill(struct deflate_pieces *pieces, deflate_place to)
 {
     while (!pieces->has_ended && pieces->place < to) {
@@ -104,7 +104,7 @@ static bool deflate_pieces_fill(struct deflate_pieces *pieces, deflate_place to)
     return true;
 }
 
-/* Decodes as far as it can. */
+/* Decodes as far as possible. */
 static void deflate_pieces_decode(struct deflate_pieces *pieces)
 {
     bool is_right = true;

@@ -1,12 +1,12 @@
-/* Where a value is counted among bins between given edges, by a search in 128-bit arithmetic. */
+/* Finds the bin of a value among given edges, by a search in 128-bit arithmetic. */
 #ifndef GPUHIST_EDGES_REFERENCE_H
 #define GPUHIST_EDGES_REFERENCE_H
 
 #include <stddef.h>
 
 /*
- * Of edges[0..count), ascending and two at least: the bin of the value, 0 .. count - 2, or if it is
- * below all of them count - 1, if it is not below any count.
+ * Returns the bin of the value among edges[0..count), ascending, count >= 2: 0 .. count - 2; count
+ * - 1 if the value is below all edges; count if it is below no edge.
  */
 static size_t edges_reference_entry(const __int128 *edges, size_t count, __int128 value)
 {

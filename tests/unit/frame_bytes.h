@@ -1,4 +1,4 @@
-/* The lengths of frames that lie in memory. */
+/* Lengths of frames in memory. */
 #ifndef GPUHIST_TEST_FRAME_BYTES_H
 #define GPUHIST_TEST_FRAME_BYTES_H
 
@@ -10,7 +10,7 @@ static const unsigned char *frame_look(void *context, uint64_t offset, size_t by
     return (const unsigned char *)context + offset;
 }
 
-/* As decoder_frame_bytes, for the frame that begins at data[0..bytes). */
+/* Like decoder_frame_bytes, for the frame at the start of data[0..bytes). */
 static uint64_t frame_bytes_in(const struct decoder_format *format, const void *data, size_t bytes)
 {
     const struct decoder_view view = {

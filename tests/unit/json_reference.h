@@ -1,8 +1,7 @@
 /*
- * What json_lines.h is compared with: a parser of JSON by recursive descent, byte by byte, which
- * looks keys up by comparing them with each column. Each column is a list of keys, and of elements
- * of arrays, which begin with a bracket: "[1]", "[-1]". A row is parsed once more for each element
- * of an array, "[]".
+ * The reference for json_lines.h: a byte-by-byte recursive descent parser of JSON, which compares
+ * keys with each column. A column is a list of keys and of array elements, which begin with a
+ * bracket: "[1]", "[-1]". A row is parsed again for each element of an array, "[]".
  */
 #ifndef GPUHIST_JSON_REFERENCE_H
 #define GPUHIST_JSON_REFERENCE_H
@@ -29,8 +28,8 @@ struct reference_row {
     size_t end;
     unsigned depth;
     struct row_value values[REFERENCE_COLUMNS_MAX];
-    size_t each;          /* the element that "[]" is, */
-    size_t count_of_each; /* of so many; SIZE_MAX: there is no such array */
+    size_t each;          /* index of the element that "[]" means */
+    size_t count_of_each; /* length of that array; SIZE_MAX: no such array */
 };
 
 static void *reference_copy(const char *data, size_t bytes)
@@ -72,7 +71,7 @@ static bool reference_hex(struct reference_row *row, unsigned *code)
     return strspn(digits, "0123456789abcdefABCDEF") == 4;
 }
 
-/* Parses a string after its first quote; decodes it to text, unless that is NULL. */
+/* Parses a string after its first quote; decodes it to `text` unless NULL. */
 static bool reference_string(struct reference_row *row, char *text, size_t *bytes, bool *escaped)
 {
     size_t length = 0;
@@ -166,7 +165,7 @@ static bool reference_word(struct reference_row *row, const char *word)
 
 static bool reference_value(struct reference_row *row, unsigned columns, unsigned level);
 
-/* A value comes that takes the place of the column's, or of what is on the way to it. */
+/* A new value replaces that of the column, or of a step on its path. */
 static void reference_forget(struct reference_row *row, unsigned column, unsigned level)
 {
     row->values[column].kind = JSON_MISSING;
@@ -175,7 +174,7 @@ static void reference_forget(struct reference_row *row, unsigned column, unsigne
             row->count_of_each = SIZE_MAX;
 }
 
-/* Of those columns, the ones whose next step is an element of an array, by its number. */
+/* Finds the columns whose next step is an array element, by its number. */
 static unsigned reference_elements(struct reference_row *row, unsigned columns, unsigned level,
                                    size_t number, size_t count)
 {
@@ -195,7 +194,7 @@ static unsigned reference_elements(struct reference_row *row, unsigned columns, 
     return matching;
 }
 
-/* How many elements the array has after its bracket; 0 also if it is wrong. */
+/* Returns the number of elements of the array after its bracket; 0 also if it is invalid. */
 static size_t reference_count(const struct reference_row *row, unsigned level)
 {
     struct reference_row rest = *row;
@@ -213,8 +212,8 @@ static size_t reference_count(const struct reference_row *row, unsigned level)
 }
 
 /*
- * Parses a value, the white space before it and after it. `columns` are those whose first `level`
- * keys have led here.
+ * Parses a value with the white space around it. `columns`: those whose first `level` keys led
+ * here.
  */
 static bool reference_value(struct reference_row *row, unsigned columns, unsigned level)
 {
@@ -243,7 +242,7 @@ static bool reference_value(struct reference_row *row, unsigned columns, unsigne
         const size_t elements = has_elements ? reference_count(row, level) : 0;
         size_t number = 0;
         if (has_elements)
-            reference_elements(row, columns, level, SIZE_MAX, elements); /* counts them */
+            reference_elements(row, columns, level, SIZE_MAX, elements); /* counts the elements */
         bool is_closed = reference_take(row, last);
         while (is_right && !is_closed) {
             unsigned matching = 0;
@@ -290,7 +289,7 @@ static bool reference_value(struct reference_row *row, unsigned columns, unsigne
     return is_right;
 }
 
-/* Scans the next row, and compares it with one that was parsed. Returns NULL, or what is wrong. */
+/* Scans the next row, and compares it with a parsed one. Returns NULL, or what is wrong. */
 static const char *reference_check(const struct reference_row *row, bool is_right,
                                    const unsigned *numbers, struct json_lines *lines,
                                    struct row_value *values, size_t begin)
@@ -315,8 +314,8 @@ static const char *reference_check(const struct reference_row *row, bool is_righ
 }
 
 /*
- * Scans a text whose memory ends with it, and compares each row. Returns NULL, or what is wrong,
- * at *where.
+ * Scans a text that ends with its memory, and compares each row. Returns NULL, or what is wrong at
+ * *where.
  */
 static const char *reference_compare(const struct reference_column *columns, unsigned count,
                                      const char *text, size_t bytes, char end_byte, size_t *where)
@@ -349,7 +348,8 @@ static const char *reference_compare(const struct reference_column *columns, uns
             const bool is_right = reference_byte(&row) == '{' &&
                                   reference_value(&row, (1u << count) - 1, 0) && row.at == end;
             rows = is_right && row.count_of_each != SIZE_MAX ? row.count_of_each : 1;
-            for (unsigned i = 0; i < count; i++) { /* members of just that name go before */
+            for (unsigned i = 0; i < count;
+                 i++) { /* members with exactly that name have priority */
                 const char *name = strchr(columns[i].path, '[') ? columns[i].path + 1 : "";
                 unsigned member = 0;
                 while (member < count && strcmp(columns[member].path, name) != 0)

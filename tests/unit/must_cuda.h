@@ -1,4 +1,4 @@
-/* What must work so that a test of a GPU can go on: else the program ends with "Bail out!". */
+/* Calls that a GPU test needs: if one fails, the program ends with "Bail out!". */
 #ifndef GPUHIST_MUST_CUDA_H
 #define GPUHIST_MUST_CUDA_H
 

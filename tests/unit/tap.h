@@ -1,7 +1,7 @@
 /*
- * A minimal producer of the Test Anything Protocol: tap_ok for each check, tap_done at the end; and
- * the random numbers and names of temporary files that its users share. Not thread-safe, but for
- * tap_random on distinct states.
+ * A minimal producer of the Test Anything Protocol: tap_ok for each check, tap_done at the end;
+ * also random numbers and names of temporary files. Not thread-safe, except for tap_random on
+ * distinct states.
  */
 #ifndef GPUHIST_TAP_H
 #define GPUHIST_TAP_H
@@ -12,8 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ThreadSanitizer slows a thread down fifty times, and sees a race wherever two threads meet once.
- */
+/* ThreadSanitizer slows threads down fifty times, and detects a race when two threads meet once. */
 #ifdef __SANITIZE_THREAD__
 #define TAP_HAS_TSAN 1
 #else
@@ -33,13 +32,12 @@ __attribute__((format(printf, 2, 3))) static inline bool tap_ok(bool passed, con
     vprintf(format, arguments);
     va_end(arguments);
     putchar('\n');
-    fflush(stdout); /* what was checked is to be seen even if the next check crashes */
+    fflush(stdout); /* shows this check even if the next one crashes */
     tap_failures += !passed;
     return passed;
 }
 
-/* Explains the check that comes next: what exactly was wrong. Returns false, for `return tap_note`.
- */
+/* Explains the next check: what exactly was wrong. Returns false, for `return tap_note`. */
 __attribute__((format(printf, 1, 2))) static inline bool tap_note(const char *format, ...)
 {
     va_list arguments;
@@ -58,14 +56,14 @@ static inline int tap_done(void)
     return tap_failures > 0;
 }
 
-/* Writes the path of a temporary file or directory, as mkstemp and mkdtemp complete it. */
+/* Writes the template of a temporary path for mkstemp and mkdtemp. */
 static inline void tap_write_template(char *path, size_t size, const char *name)
 {
     const char *directory = getenv("TMPDIR");
     snprintf(path, size, "%s/gpuhist-%s.XXXXXX", directory ? directory : "/tmp", name);
 }
 
-/* Random words, the same in every run: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */
+/* Returns a random word, equal in every run: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */
 static inline uint64_t tap_random(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15;

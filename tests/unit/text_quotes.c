@@ -1,7 +1,7 @@
 /*
- * Quoted parts, against the automaton of text_reference.h: random texts, and all short ones at
- * every place of a block. Texts have memory of just their length, so that AddressSanitizer sees
- * what is read behind them.
+ * Quoted parts, compared with the automaton of text_reference.h: random texts, and all short ones
+ * at every place of a block. The memory of a text has exactly its length, so that AddressSanitizer
+ * detects reads after it.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@ static const struct text_rules every_rules[] = {
     {.field = 2, .delimiter = 255, .is_quoted = true},
 };
 
-/* Parses a text in every instruction set, with room for so many values at a time. */
+/* Parses a text in every instruction set, with space for that many values at a time. */
 static bool agrees(const struct text_rules *rules, const char *text, size_t bytes, size_t room)
 {
     char *copy = reference_must(malloc(bytes > 0 ? bytes : 1));
@@ -67,7 +67,7 @@ static void test_random(void)
     }
 }
 
-/* Lines of good parts, long and short, in which delimiters and doubled quotes are quoted. */
+/* Lines of valid parts, long and short, with quoted delimiters and doubled quotes. */
 static void test_good(void)
 {
     static const char *const parts[] = {
@@ -100,7 +100,7 @@ static void test_good(void)
     tap_ok(right, "random lines of good parts");
 }
 
-/* All texts of six bytes, after other bytes, so that they are at every place in a block. */
+/* All texts of six bytes, after other bytes, so that they start at every place in a block. */
 static void test_short(void)
 {
     static const char bytes[] = {'"', ',', '1', '\n', '\r'};

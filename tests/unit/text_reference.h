@@ -1,6 +1,6 @@
 /*
- * Text to integers by another way, for the tests: byte by byte, in 128 bits, the whole text at
- * once; and the comparison of src/text/text.h with it. The rules are those of src/text/text.h.
+ * Text to integers in another way, for tests: byte by byte, in 128 bits, the whole text at once;
+ * and the comparison with src/text/text.h, which defines the rules.
  */
 #ifndef GPUHIST_TEXT_REFERENCE_H
 #define GPUHIST_TEXT_REFERENCE_H
@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands for a value: a number, or an invalid token. */
+/* An item of a text: a number, or an invalid token. */
 struct reference_item {
     bool is_valid;
-    bool is_integer; /* valid, or out of the type's range */
+    bool is_integer; /* true for valid numbers and those out of the type's range */
     __int128 value;
     size_t offset;
     size_t bytes;
-    int64_t fields; /* of the line, if the wanted one is missing, or there are others; else 0 */
-    bool is_line;   /* the line as a whole is invalid: its quotes, or how many fields it has */
-    int64_t wrong;  /* the number of the part that has wrong quotes; 0: none has */
+    int64_t fields; /* fields of the line if their number is wrong; else 0 */
+    bool is_line;   /* the whole line is invalid: its quotes or number of fields */
+    int64_t wrong;  /* number of the part with invalid quotes; 0: none */
 };
 
 struct reference {
@@ -40,7 +40,7 @@ static inline void *reference_must(void *memory)
     exit(1);
 }
 
-/* The smallest and the largest value of a type. */
+/* Stores the smallest and the largest value of a type. */
 static inline __int128 reference_low(enum element_type type)
 {
     static const int bits[] = {8, 0, 16, 0, 32, 0, 64, 0};
@@ -58,7 +58,7 @@ static inline bool reference_is_blank(char byte)
     return byte == ' ' || byte == '\t';
 }
 
-/* The value of a digit, or 99. */
+/* Returns the value of a digit, or 99. */
 static inline int reference_digit(char c, int base)
 {
     static const char digits[] = "0123456789abcdef0123456789ABCDEF";
@@ -68,14 +68,14 @@ static inline int reference_digit(char c, int base)
     return value < base ? value : 99;
 }
 
-/* Adds a digit to a number, which stays where it is once it is beyond every limit. */
+/* Adds a digit to a number. A number beyond every limit does not change. */
 static inline void reference_append(__int128 *number, int base, int digit)
 {
     if (*number < (__int128)1 << 100)
         *number = *number * base + digit;
 }
 
-/* The exponent at [at, end), e-3, no further from 0 than any number of digits. */
+/* Reads the exponent at [at, end), such as e-3; clamps it to more than any number of digits. */
 static inline bool reference_exponent(const char *data, size_t at, size_t end, int64_t *exponent)
 {
     const int64_t most = (int64_t)1 << 40;
@@ -99,15 +99,15 @@ static inline bool reference_exponent(const char *data, size_t at, size_t end, i
 }
 
 /*
- * The magnitude of a number with a point and an exponent as a multiple of 10^-decimals, digit by
- * digit, each of which has its power of ten.
+ * Reads the magnitude of a number with a point and an exponent as a multiple of 10^-decimals, digit
+ * by digit, each with its power of ten.
  */
 static inline bool reference_fixed(const struct reference *all, size_t at, size_t end,
                                    __int128 *magnitude)
 {
     const int64_t last = all->rules->notation == TEXT_FIXED ? -(int64_t)all->rules->decimals : 0;
     const char *data = all->data;
-    size_t stop = at; /* of the digits */
+    size_t stop = at; /* end of the digits */
     size_t whole = 0;
     size_t digits = 0;
     bool has_point = false;
@@ -150,7 +150,7 @@ static inline bool reference_fixed(const struct reference *all, size_t at, size_
     return digits > 0;
 }
 
-/* The magnitude of what stands at [at, end) behind the sign; false if it is not a number. */
+/* Reads the magnitude at [at, end), after the sign. Returns false if it is not a number. */
 static inline bool reference_magnitude(const struct reference *all, size_t at, size_t end,
                                        __int128 *magnitude)
 {
@@ -174,7 +174,7 @@ static inline bool reference_magnitude(const struct reference *all, size_t at, s
     return true;
 }
 
-/* Adds what stands at [begin, end). */
+/* Adds the item at [begin, end). */
 static inline void reference_add(struct reference *all, size_t begin, size_t end)
 {
     const char *data = all->data;
@@ -204,7 +204,7 @@ static inline void reference_add_part(struct reference *all, size_t begin, size_
     reference_add(all, begin, end);
 }
 
-/* The end of the field that begins at `begin`. */
+/* Returns the end of the field that starts at `begin`. */
 static inline size_t reference_field_end(const struct reference *all, size_t begin, size_t end)
 {
     const int delimiter = all->rules->delimiter;
@@ -216,8 +216,7 @@ static inline size_t reference_field_end(const struct reference *all, size_t beg
     return begin;
 }
 
-/* Goes through the fields of the line [begin, end); adds number `wanted`, 0: all. Returns how many
- * fields there are. */
+/* Adds field `wanted` of the line [begin, end); 0: all fields. Returns the number of fields. */
 static inline int64_t reference_fields(struct reference *all, size_t begin, size_t end,
                                        int64_t wanted)
 {
@@ -239,15 +238,15 @@ static inline int64_t reference_fields(struct reference *all, size_t begin, size
     }
 }
 
-/* A part of a row that may be quoted. */
+/* A part of a row, possibly quoted. */
 struct reference_part {
-    size_t begin; /* without quotes */
+    size_t begin; /* start without quotes */
     size_t end;
     size_t next; /* the delimiter, or the end of the row */
     bool is_wrong;
 };
 
-/* Reads the part at `begin`, up to what is wrong. */
+/* Reads the part at `begin` up to the first fault. */
 static inline struct reference_part reference_read_part(const struct reference *all, size_t begin,
                                                         size_t end)
 {
@@ -273,12 +272,12 @@ static inline struct reference_part reference_read_part(const struct reference *
     return part;
 }
 
-/* The newline that ends the row at `begin`: the first that is not between quotes; or the end. */
+/* Returns the newline that ends the row at `begin`: the first one outside quotes; or the end. */
 static inline size_t reference_row_end(const struct reference *all, size_t begin, size_t bytes)
 {
-    bool is_begin = true; /* of a part */
+    bool is_begin = true; /* at the start of a part */
     bool is_inside = false;
-    bool is_closed = false; /* the byte before is a quote that ends a part, or is doubled */
+    bool is_closed = false; /* the previous byte is a quote that ends a part or is doubled */
     size_t i;
 
     for (i = begin; i < bytes && (is_inside || all->data[i] != '\n'); i++) {
@@ -291,8 +290,8 @@ static inline size_t reference_row_end(const struct reference *all, size_t begin
     return i;
 }
 
-/* Adds part number `wanted` of a line with quotes, 0: all, or what is wrong. Returns how many parts
- * there are, -1 if one is wrong. */
+/* Adds part `wanted` of a line with quotes; 0: all parts. Returns the number of parts; -1: one is
+ * invalid, and added as such. */
 static inline int64_t reference_parts(struct reference *all, size_t begin, size_t end,
                                       int64_t wanted)
 {
@@ -374,7 +373,7 @@ static inline struct reference reference_parse(const struct text_rules *rules,
     return all;
 }
 
-/* The value of an element in this machine's order. */
+/* Returns the value of an element in this machine's byte order. */
 static inline __int128 reference_value(enum element_type type, const void *element)
 {
 #define REFERENCE_CASE(id, name, ctype)        \
@@ -396,7 +395,7 @@ static inline size_t reference_element_bytes(enum element_type type)
     return (size_t)1 << type / 2;
 }
 
-/* What one call gave, against the items from *next on; advances *next. */
+/* Compares the result of a call with the items from *next on; advances *next. */
 static inline const char *reference_check_call(const struct reference *all, enum text_event event,
                                                const char *values, size_t room, size_t count,
                                                const struct text_token *invalid, size_t *next)
@@ -424,8 +423,8 @@ static inline const char *reference_check_call(const struct reference *all, enum
 }
 
 /*
- * Parses the text with room for so many values a call, on behind each stop, and compares with the
- * reference. Returns NULL, or what is wrong.
+ * Parses the text with space for that many values per call, continues after each stop, and compares
+ * with the reference. Returns NULL, or what is wrong.
  */
 static inline const char *reference_compare(const struct reference *all, size_t bytes, size_t room)
 {

@@ -1,7 +1,7 @@
 /*
- * Rows of several columns, against the byte-by-byte parser of text_reference.h, which reads each
- * column by itself: drawn plans of values, a weight, groups and conditions on drawn texts. Texts
- * and keys have memory of just their length, so that AddressSanitizer sees what is used beyond it.
+ * Rows of several columns, compared with the byte-by-byte parser of text_reference.h, which reads
+ * each column separately: random plans of values, a weight, groups and conditions on random texts.
+ * Texts and keys have memory of exactly their length, so that AddressSanitizer detects its overrun.
  */
 #include "config.h"
 
@@ -17,12 +17,12 @@
 #define COLUMNS_MAX    12
 #define FENCE          0x5a
 
-/* Characters of texts that are drawn byte by byte. */
+/* Characters of texts drawn byte by byte. */
 static const char *const alphabets[] = {
     "1234567890 \n", "12 \t\n-", "123,,\n", "\"\"12,,\n", "1,-.5\n\r", "19 ax0\n", "5 \n\n-",
 };
 
-/* Fields of texts that are drawn line by line: most are values. */
+/* Fields of texts drawn line by line: most are values. */
 static const char *const tokens[] = {
     "0",
     "1",
@@ -61,17 +61,17 @@ static const char *const tokens[] = {
     "a-word-that-is-longer-than-a-block-of-sixty-four-bytes-wherever-it-begins-in-that-block",
 };
 
-/* How many of the tokens above are small numbers. */
+/* Number of small numbers in the tokens above. */
 #define TOKENS_SMALL 5
 
-/* A condition, as the reference tests it. */
+/* A condition in the form that the reference tests. */
 struct condition {
-    enum predicate_relation relation; /* PREDICATE_ANY_OF: of values[0..2) */
+    enum predicate_relation relation; /* PREDICATE_ANY_OF: any of values[0..2) */
     __int128 values[2];
     char text[DECIMAL_SIZE];
 };
 
-/* A plan that is drawn. */
+/* A random plan. */
 struct drawn {
     struct plan plan;
     struct predicate predicates[COLUMNS_MAX];
@@ -117,8 +117,7 @@ static bool condition_holds(const struct condition *condition, __int128 value)
     }
 }
 
-/* Takes the item of a column for a row: its value, or an invalid token. Returns whether it is one.
- */
+/* Takes a column's item for a row: its value, or an invalid token. Returns true for the latter. */
 static bool row_read(struct row *row, const struct plan *plan, size_t column,
                      const struct reference_item *item)
 {
@@ -150,7 +149,7 @@ static bool row_make(struct row *row, const struct drawn *drawn,
 
     *row = (struct row){.nulls = 0};
     if (items[0]->is_line) {
-        size_t column = 0; /* the first of the wrong part, if one is */
+        size_t column = 0; /* the first column of the wrong part, if any */
         while (column < columns && plan->columns[column].field != items[0]->wrong)
             column++;
         row->invalid[row->invalid_count++] =
@@ -176,7 +175,8 @@ static bool row_make(struct row *row, const struct drawn *drawn,
     return true;
 }
 
-/* Reads a text column by column. Returns the number of rows; SIZE_MAX: columns have other lines. */
+/* Reads a text column by column. Returns the number of rows; SIZE_MAX: columns have unequal lines.
+ */
 static size_t reference_rows(const struct drawn *drawn, const char *text, size_t bytes,
                              struct row rows[ROWS_BYTES_MAX])
 {
@@ -250,7 +250,7 @@ static bool row_has_tokens(const struct text_rows *rows, const struct row *row)
     return true;
 }
 
-/* Compares what a call gave with the rows from *next on; advances *next. */
+/* Compares the result of a call with the rows from *next on; advances *next. */
 static bool call_is_right(const struct plan *plan, const struct text_rows *rows,
                           enum text_event event, const struct row *wanted, size_t count,
                           size_t *next)
@@ -276,7 +276,7 @@ static bool call_is_right(const struct plan *plan, const struct text_rows *rows,
     return row_has_tokens(rows, &wanted[(*next)++]);
 }
 
-/* Parses a text in blocks of that capacity, and compares with what it must give. */
+/* Parses a text in blocks of that capacity, and compares with the expected rows. */
 static bool gives(const struct plan *plan, const char *text, size_t bytes, size_t capacity,
                   const struct row *wanted, size_t count)
 {
@@ -359,7 +359,7 @@ static bool agrees(const struct drawn *drawn, const char *text, size_t bytes, si
     return right;
 }
 
-/* --- what is drawn -------------------------------------------------------------------------------
+/* --- random plans and texts ----------------------------------------------------------------------
  */
 
 static int32_t draw_field(uint64_t *state)
@@ -368,7 +368,7 @@ static int32_t draw_field(uint64_t *state)
     return fields[draw(state, ARRAY_LENGTH(fields))];
 }
 
-/* A column; its keys are of a drawn type only if it has values. */
+/* Draws a column; the type of its keys is random only if it has values. */
 static struct column draw_column(bool is_value, uint64_t *state)
 {
     static const char *const types[] = {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"};
@@ -404,7 +404,7 @@ static void draw_condition(struct condition *condition, const struct element *el
     }
 }
 
-/* Draws a plan of 1 to 6 values and conditions; others are between these. */
+/* Draws a plan of 1 to 6 values and conditions, with other columns between them. */
 static void draw_plan(struct drawn *drawn, uint64_t *state)
 {
     struct plan *plan = &drawn->plan;
@@ -416,7 +416,7 @@ static void draw_plan(struct drawn *drawn, uint64_t *state)
     plan->condition_count = draw(state, 2) ? draw(state, 4) : 0;
     for (size_t c = 0; c < plan_column_count(plan); c++)
         plan->columns[c] = draw_column(c < plan->value_count, state);
-    if (plan->has_weights) /* its type is always this one */
+    if (plan->has_weights) /* its type is fixed */
         element_parse("i64", &plan->columns[plan_weight_column(plan)].element);
     for (size_t i = 0; i < plan->condition_count; i++)
         draw_condition(&drawn->conditions[i],
@@ -443,7 +443,7 @@ static size_t draw_bytes(char *text, size_t limit, const char *alphabet, uint64_
     return bytes;
 }
 
-/* A text of lines, most of which have values in most fields. */
+/* Draws a text of lines. Most lines have values in most fields. */
 static size_t draw_lines(char *text, size_t limit, int delimiter, uint64_t *state)
 {
     const size_t stop = draw(state, limit);

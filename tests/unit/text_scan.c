@@ -1,7 +1,7 @@
 /*
- * The scanner of rows, in every instruction set, against a parser that takes field by field: random
- * texts in two pieces, the first of which begins in every state. Texts have memory of just their
- * length, so that AddressSanitizer sees what is read behind them.
+ * The scanner of rows, in every instruction set, compared with a field-by-field parser: random
+ * texts in two pieces; the first piece starts in every state. The memory of a text has exactly its
+ * length, so that AddressSanitizer detects reads after it.
  */
 #include "config.h"
 
@@ -13,7 +13,7 @@
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* Texts that lead to each state from the begin of a row. */
+/* Texts that lead from the start of a row to each state. */
 static const char *const leads[TEXT_SCAN_STATES] = {
     [TEXT_SCAN_ROW] = "",      [TEXT_SCAN_FIELD] = ",",     [TEXT_SCAN_PLAIN] = "1",
     [TEXT_SCAN_INSIDE] = "\"", [TEXT_SCAN_CLOSED] = "\"\"", [TEXT_SCAN_COMMENT] = "#",
@@ -32,8 +32,7 @@ static void use_isa(int isa)
     cpu_isa_forget();
 }
 
-/* Returns the end of the row that begins at `at`, the byte after its newline; 0 if none is there.
- */
+/* Returns the end of the row that starts at `at`: the byte after its newline; 0: no newline. */
 static size_t row_end(const struct text_rules *rules, const char *text, size_t bytes, size_t at)
 {
     bool begins_field = true;
@@ -61,7 +60,7 @@ static size_t row_end(const struct text_rules *rules, const char *text, size_t b
     return 0;
 }
 
-/* The ends of the rows that end in text[from..to), counted from there. */
+/* Stores the ends of rows in text[from..to), relative to `from`. */
 static struct text_scan_ends reference_ends(const struct text_rules *rules, const char *text,
                                             size_t bytes, size_t from, size_t to)
 {
@@ -76,7 +75,7 @@ static struct text_scan_ends reference_ends(const struct text_rules *rules, cons
     return ends;
 }
 
-/* Scans text[from..to) from a state on, and back from its end; the state is then that at `to`. */
+/* Scans text[from..to) from a state on, and back from its end; stores the state at `to`. */
 static bool scans_piece(const struct text_rules *rules, enum text_scan_state *state,
                         const char *text, size_t bytes, const struct text_scan_ends *wanted)
 {
@@ -98,7 +97,7 @@ static bool scans_piece(const struct text_rules *rules, enum text_scan_state *st
                     wanted->last);
 }
 
-/* Scans a text from a state on, in two pieces, with every instruction set. */
+/* Scans a text from a state on, in two pieces, in every instruction set. */
 static bool scans(const struct text_rules *rules, enum text_scan_state first_state,
                   const char *text, size_t bytes, size_t cut)
 {
@@ -151,7 +150,7 @@ static void test_random(const struct text_rules *rules, const char *name)
     }
 }
 
-/* Long texts, of which the last row is found from the end. */
+/* Long texts: the last row is found from the end. */
 static void test_long(const struct text_rules *rules, const char *name)
 {
     static const char *const alphabets[] = {"\"\",,\n#1 ", "\"1234567,,,,\n", "\"\"\n\n,1",
@@ -167,7 +166,7 @@ static void test_long(const struct text_rules *rules, const char *name)
         for (size_t j = 0; j < bytes; j++)
             text[j] = alphabet[tap_random(&random) % strlen(alphabet)];
         for (size_t j = tap_random(&random) % bytes; round % 5 == 0 && j < bytes; j++)
-            text[j] = text[j] == '\n' ? ' ' : text[j]; /* a last row that is long */
+            text[j] = text[j] == '\n' ? ' ' : text[j]; /* a long last row */
         right = scans(rules, rules->is_quoted ? state : TEXT_SCAN_ROW, text, bytes,
                       tap_random(&random) % (bytes + 1));
     }
@@ -210,8 +209,8 @@ static void test_odd(void)
 }
 
 /*
- * A quote that opens or closes, or neither, in the last rows of a text that is long: the end of the
- * last row and the state are those of the whole text.
+ * A quote that opens, closes, or does neither, in the last rows of a long text: the end of the last
+ * row and the state are those of the whole text.
  */
 static void test_last_quotes(void)
 {

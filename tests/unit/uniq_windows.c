@@ -1,8 +1,8 @@
 /*
- * Counts of uniq that lie in several windows and in the table, drawn: after each finalizing every
- * value has one row, with the sum of what was added anywhere. Windows overlap, contain each other
- * and lie apart; there are values of weight 0, and tables with runs on disk; more is added after
- * results were read, as between two reports of --every.
+ * Random counts of uniq in several windows and in the table: after each finalization, every value
+ * has one row with the sum of all its counts. Windows overlap, contain each other and are distant;
+ * some values have weight 0, some tables have runs on disk. More values are added after results
+ * were read, like between two reports of --every.
  */
 #include "config.h"
 
@@ -17,8 +17,8 @@
 
 #define ROUNDS  (TAP_HAS_TSAN ? 6 : 18)
 #define STEPS   32
-#define VALUES  ((size_t)1 << 20) /* from -VALUES / 2 on */
-#define WRITERS 4                 /* as many threads move counts, if there are cores */
+#define VALUES  ((size_t)1 << 20) /* values -VALUES / 2, -VALUES / 2 + 1, ... */
+#define WRITERS 4                 /* threads that move counts, if there are cores */
 #define SAMPLE  256
 #define BATCH   1000
 
@@ -27,18 +27,18 @@ struct drawn {
     struct uniq *uniq;
     struct table_writer *writers[WRITERS];
     size_t writer_count;
-    size_t rows_max;  /* that are added to the table at once */
-    uint64_t *counts; /* [VALUES]: the reference, */
-    bool *is_seen;    /* [VALUES]: and whether a value came, maybe with weight 0 */
+    size_t rows_max;  /* maximum number of rows added to the table at once */
+    uint64_t *counts; /* [VALUES]: expected counts */
+    bool *is_seen;    /* [VALUES]: the value was added, maybe with weight 0 */
     uint64_t total;
 };
 
-/* What the draws have had. */
+/* Cases that the random counts covered. */
 static struct {
     bool has_zeros;
     bool has_runs;
-    bool has_windows; /* many, */
-    bool has_overlap; /* and some that have bins in common, but not all */
+    bool has_windows; /* many windows */
+    bool has_overlap; /* windows that partly overlap */
 } shape;
 
 static uint64_t state = 1;
@@ -70,13 +70,13 @@ static void record(struct drawn *drawn, size_t value, uint64_t count)
     drawn->total += count;
 }
 
-/* A count of a few, or of more than 32 bits. */
+/* Draws a count of a few bits or of more than 32 bits. */
 static uint64_t draw_count(void)
 {
     return draw(50) == 0 ? (uint64_t)5 << 32 : 1 + draw(9);
 }
 
-/* Adds a window, often across an end of the newest one, and not always wide enough for both. */
+/* Adds a window, often across an end of the newest one, not always wide enough for both. */
 static void add_window(struct drawn *drawn)
 {
     const struct growing_window *newest = uniq_window(drawn->uniq);
@@ -99,7 +99,7 @@ static void add_window(struct drawn *drawn)
             newest->first < added->first && newest->first + (__int128)newest->bins > added->first;
 }
 
-/* Adds an array of counts to any window, as a worker does that knows it, or a device. */
+/* Adds an array of counts to any window, like a worker that knows it, or a device. */
 static void add_to_window(struct drawn *drawn)
 {
     static uint64_t counts[VALUES];
@@ -108,7 +108,7 @@ static void add_to_window(struct drawn *drawn)
         return;
 
     const struct growing_window *window = &windows->list[draw(windows->count)];
-    const __int128 low = window->first + VALUES / 2; /* may lie below all values */
+    const __int128 low = window->first + VALUES / 2; /* can be below all values */
     const size_t begin = low < 0 ? (size_t)-low : 0;
     size_t end = begin;
     while (end < window->bins && low + (__int128)end < (__int128)VALUES)
@@ -126,7 +126,7 @@ static void add_to_window(struct drawn *drawn)
     histogram_add_counts64(window->histogram, first, counts, n);
 }
 
-/* Adds rows to the table, some of weight 0 if they are kept; as a set, or with repetitions. */
+/* Adds rows to the table, some with weight 0 if kept; as a set, or with repetitions. */
 static void add_rows(struct drawn *drawn)
 {
     const uint64_t set = draw(3) == 0 ? table_new_set(drawn->uniq->table) : 0;
@@ -153,7 +153,7 @@ static void add_rows(struct drawn *drawn)
     }
 }
 
-/* Whether the rows are those of the reference, in ascending order unless the plan allows any. */
+/* Returns whether the rows are those expected, in ascending order if the plan requires it. */
 static bool has_rows(const struct drawn *drawn)
 {
     bool *is_read = calloc(VALUES, sizeof *is_read);
@@ -206,7 +206,7 @@ static bool finalize(struct drawn *drawn)
 static void test_drawn(size_t round)
 {
     const bool is_small =
-        round % 6 == 5; /* the memory: with one writer, a million rows do not fit */
+        round % 6 == 5; /* little memory: with one writer, a million rows do not fit */
     struct context context = {.table_bytes = is_small ? (uint64_t)3 << 20 : (uint64_t)1 << 30};
     struct drawn drawn = {
         .plan = {.operation = OPERATION_UNIQ,

@@ -1,4 +1,4 @@
-/* Sets of values, against a plain search through what was put in. */
+/* Sets of values, compared with a plain search through the values put in. */
 #include "config.h"
 
 #include "tap.h"
@@ -22,7 +22,7 @@ static void *must(void *memory)
 
 /* --- the reference ---------------------------------------------------------------------------- */
 
-/* A sample: keys as they were put in, in any order, and a copy for the set. */
+/* A sample: keys in the order in which they were put in, and a copy for the set. */
 struct sample {
     uint64_t *keys;
     uint64_t *sorted;
@@ -39,7 +39,7 @@ static int compare_words(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The reference looks a key up among the words as they are, whatever the sign. */
+/* The reference compares the words of keys, regardless of sign. */
 static bool reference_contains(const struct sample *sample, uint64_t key)
 {
     return bsearch(&key, sample->keys, sample->count, sizeof key, compare_words) != NULL;
@@ -160,7 +160,7 @@ static void test_extremes(void)
     check(all, ARRAY_LENGTH(all), VALUE_SET_SORTED, "the limits of 64 bits");
     check(top, ARRAY_LENGTH(top), VALUE_SET_BITMAP, "the largest values of u64");
     check(bottom, ARRAY_LENGTH(bottom), VALUE_SET_BITMAP, "the smallest values of i64");
-    /* as unsigned words these are neighbours */
+    /* neighbours as unsigned words */
     struct sample sample;
     bool right = sample_open(&sample, ends, 2, true) && sample.set.form == VALUE_SET_SORTED &&
                  sample.set.last == UINT64_MAX && sample_is_right(&sample);
@@ -168,7 +168,7 @@ static void test_extremes(void)
     sample_close(&sample);
 }
 
-/* Around the size up to which a bitmap is made in any case. */
+/* Sizes around the limit up to which a set is always a bitmap. */
 static void test_limit(void)
 {
     const uint64_t last = ((uint64_t)1 << 19) - 1;
@@ -181,7 +181,7 @@ static void test_limit(void)
 
 enum { MANY = 100000 };
 
-/* MANY values below `range`, times `step`, moved by `base`. */
+/* MANY values below `range`, times `step`, plus `base`. */
 static void fill(uint64_t *keys, uint64_t range, uint64_t step, uint64_t base)
 {
     uint64_t state = range;
@@ -232,7 +232,7 @@ static void test_millions(void)
     free(keys);
 }
 
-/* What a GPU does: the same set where a copy of its memory lies. */
+/* Like a GPU: the same set at the address of a copy of its memory. */
 static void test_copy(void)
 {
     static const uint64_t keys[] = {5, 1000000007, 99, 12345678901, 100};

@@ -1,4 +1,4 @@
-/* Wide integers, against Python's: the constants are its results, modulo 2^384. */
+/* Wide integers, compared with Python's: the constants are its results, modulo 2^384. */
 #include "config.h"
 
 #include "tap.h"
@@ -109,7 +109,7 @@ static void test_sums(void)
         struct wide sum = a;
         wide_add(&sum, &b);
         sums = sums && equal(&sum, &expected);
-        wide_subtract(&sum, &b); /* undoes it, modulo 2^384 too */
+        wide_subtract(&sum, &b); /* undoes the addition, also modulo 2^384 */
         differences = differences && equal(&sum, &a);
     }
     tap_ok(sums, "sums, with carries through all words");
@@ -138,7 +138,7 @@ static void test_products(void)
     tap_ok(scaled, "products with a word");
 }
 
-/* A random number of so many bits. */
+/* Returns a random number with that many bits. */
 static struct wide make_random(uint64_t *state, unsigned bits)
 {
     struct wide number = {{0}};
@@ -148,7 +148,7 @@ static struct wide make_random(uint64_t *state, unsigned bits)
     return number;
 }
 
-/* Of a quotient times a divisor, plus a remainder: the largest, none or a random one. */
+/* Divides a quotient times a divisor plus a remainder: the largest, zero or a random one. */
 static void test_quotients(void)
 {
     bool quotients = true;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The value of up to 96 digits. */
+/* Returns the value of up to 96 digits. */
 static inline struct wide wide_hex(const char *digits)
 {
     struct wide value = {{0}};

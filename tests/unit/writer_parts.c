@@ -1,4 +1,4 @@
-/* Results written in parts by several threads, against the same parts one behind the other. */
+/* Results written in parts by several threads, compared with the same parts in order. */
 #include "config.h"
 
 #include "lib/writer_parts.h"
@@ -14,8 +14,8 @@
 #define PIECE      ((size_t)5000)
 #define PARTS_MAX  ((size_t)700)
 
-static size_t lengths[PARTS_MAX]; /* of the parts */
-static atomic_size_t made;        /* parts so far */
+static size_t lengths[PARTS_MAX]; /* lengths of the parts */
+static atomic_size_t made;        /* number of parts written so far */
 
 static char directory[4096];
 static char file[sizeof directory + 8];
@@ -33,7 +33,7 @@ static char byte_of(size_t part, size_t i)
     return (char)(part * 31 + i / 7);
 }
 
-/* Writes a part, in pieces; some parts take much longer than others. */
+/* Writes a part in pieces; some parts take much longer than others. */
 static void write_part(const void *context, size_t part, struct writer *writer)
 {
     const size_t *length = (const size_t *)context + part;
@@ -116,7 +116,7 @@ static void test_order(size_t count, size_t most)
     tap_ok(right, "%zu parts of up to %zu bytes: all there, in their order", count, most);
 }
 
-/* What cannot be written is told, and soon nothing is made any more. */
+/* A write error is reported, and parts soon cease to be made. */
 static void test_full(void)
 {
     const size_t count = PARTS_MAX;
@@ -134,7 +134,7 @@ static void test_full(void)
     tap_ok(right, "a full device ends it soon, with its error");
 }
 
-/* The memory of a part that is longer than expected grows. */
+/* The memory of an unexpectedly long part grows. */
 static void test_too_long(void)
 {
     struct writer_parts parts = make_parts(3);

@@ -1,4 +1,4 @@
-/* Decodes xz data in memory part by part, as the index tells the parts. */
+/* Decodes xz data in memory part by part, with the parts of the index. */
 #ifndef GPUHIST_TEST_XZ_PARTS_H
 #define GPUHIST_TEST_XZ_PARTS_H
 
@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Decodes a part to out[0..room), of which *made is filled; false if it is corrupt or too long. */
+/* Decodes a part to out[0..room), stores its length in *made; false if corrupt or too long. */
 static bool xz_part_decode(const struct decoder_format *xz, const unsigned char *data,
                            const struct decoder_part *part, unsigned char *out, size_t room,
                            size_t *made)
@@ -40,8 +40,8 @@ static bool xz_part_decode(const struct decoder_format *xz, const unsigned char 
 }
 
 /*
- * Decodes all parts of at least so many bytes of data[begin..bytes). Returns how many there are; 0
- * if there is no index of more than one block, or a part is corrupt, or there is no room.
+ * Decodes all parts of at least this many bytes of data[begin..bytes). Returns the number of parts;
+ * 0: no index of more than one block, a corrupt part, or no space.
  */
 static size_t xz_parts_decode(const unsigned char *data, size_t begin, size_t bytes,
                               uint64_t part_bytes, unsigned char *out, size_t room, size_t *made)
