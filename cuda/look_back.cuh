@@ -1,6 +1,6 @@
 /*
- * Decoupled look-back: the sum of the counts of all tiles before one, while blocks still work on
- * them (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016).
+ * Decoupled look-back: sums the counts of all tiles before a tile while blocks still process them
+ * (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016).
  */
 #ifndef GPUHIST_LOOK_BACK_CUH
 #define GPUHIST_LOOK_BACK_CUH

@@ -225,7 +225,7 @@ static enum status options_set(struct options *options, const struct options_row
     if (row->kind <= OPTIONS_CHOICE) {
         if (row->bytes == sizeof(bool))
             *(bool *)target = number;
-        else if (row->bytes == sizeof(unsigned)) /* or an enum */
+        else if (row->bytes == sizeof(unsigned)) /* an integer or an enum */
             *(unsigned *)target = (unsigned)number;
         else
             *(uint64_t *)target = number;

@@ -425,7 +425,7 @@ static void options_make_uniq(const struct options *options, uint64_t width, str
     plan->operation = OPERATION_UNIQ;
     plan->bin_width = width;
     plan->needs_values = print->quantiles.count > 0;
-    /* The greatest counts are found in any order. */
+    /* --top finds the largest counts in any order. */
     plan->any_order = print->top > 0 && print->quantiles.count == 0 && !print->zeros &&
                       !options_saves(options) && plan->range_bins == 0;
 }

@@ -638,7 +638,7 @@ enum status options_fail_columns(const struct options *options, struct failure *
     const unsigned long long top = options->print.top;
     const bool is_uniq = !(options->command->traits & OPTIONS_MAKES_BINS);
     char advice[OPTIONS_ADVICE_SIZE] = "only reduce and count support several";
-    char names[OPTIONS_ADVICE_SIZE] = ""; /* of all but the last one */
+    char names[OPTIONS_ADVICE_SIZE] = ""; /* names of all columns except the last one */
     size_t used = 0;
 
     for (size_t i = 0; i < last && used < sizeof names; i++)
@@ -647,7 +647,8 @@ enum status options_fail_columns(const struct options *options, struct failure *
     if (is_uniq && options->by.count == 0 && top == 0)
         snprintf(advice, sizeof advice, "try --by %.160s -f %.64s", names,
                  fields->list[last].typed);
-    else if (is_uniq && options->by.count == 0 && options->weight.count == 0) /* of all groups */
+    else if (is_uniq && options->by.count == 0 &&
+             options->weight.count == 0) /* the top of all groups together */
         snprintf(advice, sizeof advice, "try count --by %.140s,%.50s --sort count --top %llu",
                  names, fields->list[last].typed, top);
     else if (is_uniq && options->by.count == 0)

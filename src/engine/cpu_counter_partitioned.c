@@ -1,22 +1,22 @@
 /*
- * Partitioned counting, for tables that no cache holds. Incrementing counters all over such a table
- * misses every cache with every value. Instead, each bin number goes to a buffer of its region
+ * Partitioned counting, for tables that exceed all caches. Random increments of such a table would
+ * miss every cache with every value. Instead, each bin number goes to a buffer of its region
  * (histogram.h) as a 16-bit residual, its distance from the first bin of the region. A full buffer
- * is counted into the shared table at once, while the region stays in the L2. The memory is the
- * same however many bins there are, and there is one table, however many threads. This is the radix
- * partitioning of database joins (Manegold, Boncz, Kersten, "Optimizing main-memory join on modern
- * hardware", TKDE 2002), without its order.
+ * is counted into the shared table at once, while the region stays in L2. The memory does not
+ * depend on the number of bins, and all threads share one table. This is the radix partitioning of
+ * database joins (Manegold, Boncz, Kersten, "Optimizing main-memory join on modern hardware", TKDE
+ * 2002), without its order.
  *
- * The ends of many buffers are on as many pages, more than Intel's processors have translations for
- * stores (16 in Golden Cove). So there, with many regions, residuals are gathered in a line of the
- * cache for each region, all of which lie together, and a full line is written to its buffer past
- * the caches (software write-combining: Balkesen, Teubner, Alonso, Ozsu, "Main-memory hash joins on
- * multi-core CPUs", ICDE 2013). 5M bins (306 regions) of 4.3 GB on 16 Sapphire Rapids cores: 0.455
- * s instead of 0.552, one thread 0.79 of the time; Zen 5 1.07.
+ * The ends of many buffers are on different pages, more than Intel CPUs have store translations for
+ * (16 in Golden Cove). There, with many regions, residuals first go to one cache line per region.
+ * These lines are adjacent, and a full line is written to its buffer past the caches (software
+ * write-combining: Balkesen, Teubner, Alonso, Ozsu, "Main-memory hash joins on multi-core CPUs",
+ * ICDE 2013). 5M bins (306 regions) of 4.3 GB on 16 Sapphire Rapids cores: 0.455 s instead of
+ * 0.552, one thread 0.79 of the time; Zen 5 1.07.
  *
- * Where values are skewed, many threads want the same regions at once. A thread that finds a region
- * taken by another counts it from then on in a private copy, a *hot region*, and adds that up later
- * (5M bins, 16 threads: 2.7 GB/s become 14 for Zipf, 3.9 become 21 for equal values).
+ * With skewed values, many threads need the same regions at once. A thread that finds a region
+ * locked then counts it in a private copy, a *hot region*, which it adds up later (5M bins, 16
+ * threads: from 2.7 to 14 GB/s for Zipf, from 3.9 to 21 for equal values).
  */
 #include "config.h"
 
@@ -30,26 +30,26 @@
 #endif
 
 /*
- * All buffers of a thread together, if there is memory, and the largest one. Large ones spread the
- * cost of fetching a region over more values: with 5M bins, 8 MiB reach 240 and 16 MiB 306 million
- * values a second and core on two cores.
+ * Size of all buffers of a thread, if there is memory, and maximum size of a buffer. Large buffers
+ * spread the cost of fetching a region over more values. Million values per second per core for 5M
+ * bins on two cores: 240 with 8 MiB, 306 with 16 MiB.
  */
 #define CPU_COUNTER_BUFFERS_BYTES    ((size_t)20 << 20)
 #define CPU_COUNTER_BUFFER_BYTES_MAX ((size_t)128 << 10)
 #define CPU_COUNTER_LINE             64
 #define CPU_COUNTER_LINE_LENGTH      (CPU_COUNTER_LINE / sizeof(uint16_t))
 
-/* Private copies of regions that a thread has; each is 64 KiB, so that they stay in the L2. */
+/* Hot regions per thread. Each takes 64 KiB, so that they stay in L2. */
 #define CPU_COUNTER_HOT_REGIONS 4
 
 struct cpu_counter_hot {
-    uint32_t *counts; /* [HISTOGRAM_REGION_BINS], NULL: not in use yet */
+    uint32_t *counts; /* [HISTOGRAM_REGION_BINS]; NULL: not in use yet */
     size_t region;
-    uint32_t counted; /* increments in it */
+    uint32_t counted; /* number of increments in counts */
 };
 
 struct cpu_counter_buffer {
-    uint16_t *next; /* where the next residual goes */
+    uint16_t *next; /* position of the next residual */
     uint16_t *end;
 };
 
@@ -60,11 +60,10 @@ struct cpu_counter_partitioned {
     size_t residuals_bytes;
     size_t regions;
     size_t buffer_length;
-    uint16_t *lines; /* [regions][CPU_COUNTER_LINE_LENGTH], aligned; NULL: residuals go straight to
-                        buffers */
-    uint16_t **line_next; /* [regions], where the next residual goes; NULL if lines is */
+    uint16_t *lines;      /* [regions][CPU_COUNTER_LINE_LENGTH], aligned; NULL: not used */
+    uint16_t **line_next; /* [regions] positions of the next residuals; NULL like lines */
     struct cpu_counter_hot hot[CPU_COUNTER_HOT_REGIONS];
-    unsigned coldest; /* the hot region to be given up next */
+    unsigned coldest; /* the hot region that is flushed and reused next */
 };
 
 static void cpu_counter_partitioned_close(void *state)
@@ -90,8 +89,8 @@ static enum status cpu_counter_partitioned_open(struct histogram *histogram, voi
         return status_fail(failure, STATUS_DATA, "not enough memory for a CPU thread");
 
     /*
-     * A buffer has whole cache lines, and an odd number of them: buffers at a power of two from
-     * each other would all map to the same few sets of the cache.
+     * A buffer is an odd number of cache lines: buffers whose distance is a power of two would all
+     * map to the same few cache sets.
      */
     size_t bytes = CPU_COUNTER_BUFFERS_BYTES;
     if (histogram->counter_bytes > 0 && histogram->counter_bytes < bytes)
@@ -150,9 +149,9 @@ static void cpu_counter_hot_flush(struct cpu_counter_partitioned *self, struct c
 }
 
 /*
- * The loop that counts: increments counts[residual] for each residual. It reads four at a time, and
- * counts four equal ones in one step. Otherwise each increment of the same counter waits for the
- * store of the one before (all values equal: 1.2 times the speed).
+ * Increments counts[residual] for each residual. Reads four at a time, and counts four equal ones
+ * in one step: else each increment of a counter waits for the store of the previous increment (all
+ * values equal: 1.2 times the speed).
  */
 static void cpu_counter_count_residuals(uint32_t *counts, const uint16_t *residuals, size_t n)
 {
@@ -174,7 +173,7 @@ static void cpu_counter_count_residuals(uint32_t *counts, const uint16_t *residu
         counts[residuals[i]]++;
 }
 
-/* Counts a buffer in the shared table, if the region is free, else in a hot region; empties it. */
+/* Counts a buffer in the shared table if the region is free, else in a hot region. Empties it. */
 static void cpu_counter_buffer_flush(struct cpu_counter_partitioned *self, size_t region)
 {
     const uint16_t *residuals = self->residuals + region * self->buffer_length;
@@ -191,7 +190,7 @@ static void cpu_counter_buffer_flush(struct cpu_counter_partitioned *self, size_
     }
     if (!hot)
         shared = histogram_lock_region(self->histogram, region, n, false);
-    if (!hot && !shared) { /* takes the copy of the region that is hot for longest */
+    if (!hot && !shared) { /* reuses the oldest hot region */
         hot = &self->hot[self->coldest];
         if (!hot->counts)
             hot->counts = calloc(HISTOGRAM_REGION_BINS, sizeof *hot->counts);

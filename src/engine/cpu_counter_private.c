@@ -1,7 +1,7 @@
 /*
  * Private tables. A counter that is incremented twice in a row waits for its own store, so that
- * equal neighbours would cost five cycles each; with several copies of the table, used in rotation,
- * they do not meet. There are several while together they fit the L1.
+ * equal neighbours would cost five cycles each. Several copies of the table, used in rotation,
+ * avoid this. There are several copies if together they fit L1.
  */
 #include "config.h"
 
@@ -22,23 +22,24 @@
 #define CPU_COUNTER_EIGHT_MAX 258
 #define CPU_COUNTER_FOUR_MAX  1024
 
-/* Values of one round of the loop: a multiple of the copies. */
+/* Values per round of the loop: a multiple of the number of copies. */
 #define CPU_COUNTER_GROUP 8
 
 /*
- * Entries from one copy to the next: a constant, so that it costs no registers, and not of 4 KiB,
- * by which loads seem to wait for stores. Eight copies lie together, in sets of L1 of their own:
- * near 4 KiB apart they took 1.07 x the time of a whole run on bytes.
+ * Distance of two copies in entries: a constant, so that it needs no registers. It is not 4 KiB,
+ * because loads then seem to wait for stores. Eight copies are adjacent, in distinct L1 sets: at
+ * distances near 4 KiB, a whole run on bytes took 1.07 times as long.
  */
 #define CPU_COUNTER_STRIDE(copies) \
     ((size_t)((copies) == 8 ? CPU_COUNTER_EIGHT_MAX : CPU_COUNTER_FOUR_MAX) + 16)
 
 struct cpu_counter_private {
     struct histogram *histogram;
-    uint32_t *tables; /* of each copy, CPU_COUNTER_STRIDE apart */
-    size_t bytes;     /* of the tables */
+    uint32_t *tables; /* all copies, at distances of CPU_COUNTER_STRIDE */
+    size_t bytes;     /* size of the tables */
     size_t copies;    /* 1, 4 or 8 */
-    uint32_t counted; /* since the last flush: at most staged_limit, so that no counter wraps */
+    uint32_t counted; /* increments since the last flush: at most staged_limit, so that no counter
+                         wraps */
 };
 
 static void cpu_counter_private_close(void *state)
@@ -88,8 +89,8 @@ static void cpu_counter_private_flush(void *state)
 }
 
 /*
- * Counts indexes[0..8) in one table if they are two in turn, or one, and returns whether they are.
- * ns per value without and with this:
+ * If indexes[0..8) alternate between two bins or are all equal, counts them in one table and
+ * returns true. ns per value without and with this function:
  *
  *                         Sapphire Rapids     Zen 4
  *   all equal                  2.3   0.17    0.29  0.17
@@ -116,7 +117,7 @@ static inline __attribute__((always_inline)) bool cpu_counter_private_add_equal(
     return true;
 }
 
-/* Counts indexes[0..n) in turn in `copies` tables, a constant. */
+/* Counts indexes[0..n) in `copies` tables in rotation; `copies` is a constant. */
 static inline __attribute__((always_inline)) void cpu_counter_private_add(uint32_t *tables,
                                                                           size_t copies,
                                                                           const uint32_t *indexes,

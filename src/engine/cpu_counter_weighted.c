@@ -1,7 +1,7 @@
 /*
- * Sums of weights: a table of 64-bit sums in which each bin has one slot. Where there are more bins
- * than slots, several bins share one: a bin that takes a slot over adds what the bin before has
- * there to the histogram. Bins that come often mostly keep their slots.
+ * Sums of weights: a table of 64-bit sums in which each bin has one slot. If there are more bins
+ * than slots, several bins share a slot: a bin that takes over a slot first moves the sum of the
+ * previous bin to the histogram. Frequent bins mostly keep their slots.
  */
 #include "config.h"
 
@@ -10,8 +10,7 @@
 
 #include <stdlib.h>
 
-/* The maximum of slots: with 12 bytes each, 6 MiB of which only those of bins that come are
- * touched. */
+/* Maximum number of slots of 12 bytes: 6 MiB, of which only used slots are touched. */
 #define CPU_COUNTER_SLOTS_MAX ((size_t)512 << 10)
 
 /* Number of slots that stay in the L2 cache. */
@@ -21,7 +20,7 @@ struct cpu_counter_weighted {
     struct histogram *histogram;
     size_t slots;   /* a power of two */
     uint64_t *sums; /* [slots] */
-    uint32_t *bins; /* [slots]: whose sum it is */
+    uint32_t *bins; /* [slots]: the bin of each sum */
 };
 
 static void cpu_counter_weighted_close(void *state)
@@ -66,9 +65,8 @@ static void cpu_counter_weighted_move(struct cpu_counter_weighted *self, size_t 
 }
 
 /*
- * Where slots miss the caches, prefetches those that come soon, and the counters that they move
- * their sums to: 6M weights of 1M bins take 0.14 s instead of 0.29, those of 5M bins 0.25 instead
- * of 0.60.
+ * If slots miss the caches, prefetches the next slots, and the counters that receive their sums: 6M
+ * weights of 1M bins take 0.14 s instead of 0.29, those of 5M bins 0.25 instead of 0.60.
  */
 static inline __attribute__((always_inline)) void cpu_counter_weighted_add(
     struct cpu_counter_weighted *self, const uint32_t *indexes, const uint64_t *weights, size_t n,

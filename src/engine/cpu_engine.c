@@ -1,4 +1,4 @@
-/* Implements cpu_engine.h: sessions, workers, and parsing text for the operations. */
+/* Implements cpu_engine.h: sessions, workers, and parsing of text for the operations. */
 #include "config.h"
 
 #include "engine/cpu_engine.h"
@@ -13,15 +13,15 @@
 #include <stdlib.h>
 
 /*
- * Half of a common L2. Million values a second and core, 256 bins from the page cache, two cores
- * with 1 MiB of L2 each: 64 KiB 729, 128 KiB 865, 256 KiB 865, 512 KiB 932, 1 MiB 924. From a pipe
- * with 16 threads: source.c.
+ * Half of a common L2. Million values per second per core, 256 bins from the page cache, two cores
+ * with 1 MiB of L2 each: 64 KiB 729, 128 KiB 865, 256 KiB 865, 512 KiB 932, 1 MiB 924. For a pipe
+ * and 16 threads, see source.c.
  */
 #define CPU_ENGINE_CHUNK_BYTES ((size_t)512 << 10)
 
 /*
- * For a pipe and few threads: one reads while the others count what is still in the cache. (With
- * many threads each pull moves the pipe to another core, so pulls must be larger.) Seconds for 1 GB
+ * For a pipe and few threads: one thread reads while the others count cached data. (With many
+ * threads each pull moves the pipe to another core, so pulls must be larger.) Seconds for 1 GB
  * through a pipe on two Zen 4 cores:
  *
  *   chunk              128 KiB  256 KiB  512 KiB
@@ -40,13 +40,13 @@ struct cpu_session {
 struct cpu_consumer {
     const struct cpu_session *session;
     const struct store *store;
-    void *local; /* state of the operation; NULL: none, since nothing is accumulated */
+    void *local; /* state of the operation; NULL: nothing is accumulated */
     struct chunk_buffer buffer;
-    size_t buffer_bytes;   /* its memory: more than the usual capacity if it has grown */
+    size_t buffer_bytes; /* size of the buffer's memory: above the usual capacity if it has grown */
     struct cpu_rows *rows; /* NULL: chunks are elements */
 };
 
-/* What plain code has on some processors, in words. */
+/* The vector instructions of plain code on some CPUs, in words. */
 #if defined(__ARM_NEON)
 #define CPU_ENGINE_PLAIN " with NEON"
 #else
@@ -124,7 +124,7 @@ static enum status cpu_engine_grow(struct chunk_buffer *buffer, size_t capacity,
 {
     struct cpu_consumer *self = buffer->owner;
 
-    /* What is available, which the old memory is no part of, is for other threads, too. */
+    /* Other threads also need the available memory, which excludes the old buffer. */
     const bool has_memory = resources_have_memory(capacity + capacity / 3);
     if (capacity > self->buffer_bytes && (!has_memory || !cpu_engine_resize(self, capacity)))
         return status_fail(failure, STATUS_DATA, "not enough memory for a chunk of %zu bytes",
@@ -180,8 +180,7 @@ static enum status cpu_engine_consumer_buffer(void *consumer, struct chunk_buffe
 {
     struct cpu_consumer *self = consumer;
 
-    /* The previous chunk is accumulated, so the buffer is free; a long row's memory is given back.
-     */
+    /* The previous chunk is accumulated, so the buffer is free. Returns a long row's memory. */
     if (self->buffer_bytes > self->buffer.capacity &&
         !cpu_engine_resize(self, self->buffer.capacity))
         return status_fail(failure, STATUS_DATA, "not enough memory for a chunk");

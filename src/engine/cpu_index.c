@@ -7,12 +7,12 @@
 
 #include <string.h>
 
-/* Exact quotients are of products less than that (cpu_index_loops.c). */
+/* Products below this limit have exact quotients (cpu_index_loops.c). */
 #define CPU_INDEX_EXACT_END ((__int128)1 << 50)
 
 /*
- * Which loop is taken depends on the element and the binning, not on the instruction set.
- * bench/RESULTS.md has what each takes, as a multiple of what bins one wide do.
+ * The choice of the loop depends on the element and the binning, not on the instruction set.
+ * bench/RESULTS.md has the time of each loop as a multiple of that for bins of width 1.
  */
 void cpu_index_init(struct cpu_index *index, const struct element *element,
                     const struct binning *binning)
@@ -22,7 +22,7 @@ void cpu_index_init(struct cpu_index *index, const struct element *element,
     __int128 high;
 
     binning_bounds(binning, element, &low, &high);
-    const bool has_values = low < high; /* the type has some in the bins */
+    const bool has_values = low < high; /* the bins contain values of the type */
     const __int128 before = low - begin;
     const __int128 origin = binning->table ? begin : low;
     *index = (struct cpu_index){
@@ -55,14 +55,15 @@ void cpu_index_init(struct cpu_index *index, const struct element *element,
         if (before != 0 || binning->last > UINT32_MAX)
             key_bytes = 8;
     } else if (has_values && binning->bins < INT32_MAX) {
-        const uint64_t n = binning->numerator > 0 ? binning->numerator : 1; /* 0 of multiples */
+        const uint64_t n =
+            binning->numerator > 0 ? binning->numerator : 1; /* numerator is 0 for multiples */
         const double d = binning->divisor > 0 ? (double)binning->divisor : 0x1p64;
         if ((before + ((__int128)1 << 32)) * n >= CPU_INDEX_EXACT_END)
             key_bytes = 8;
         terms->is_simple = (before + terms->last) * n < CPU_INDEX_EXACT_END;
         terms->reciprocal = (double)n / d;
         terms->offset = ((double)before * (double)n + (terms->is_simple ? 0.5 : 0)) / d;
-    } else { /* all as defined */
+    } else { /* by the definition only */
         terms->doubt = UINT32_MAX;
         key_bytes = 8;
     }
@@ -70,7 +71,7 @@ void cpu_index_init(struct cpu_index *index, const struct element *element,
     index->make_keys = cpu_keys_choose(element, key_bytes);
 }
 
-/* Finds those of elements[0..count), a multiple of CPU_INDEX_GROUP. */
+/* Finds the bins of elements[0..count); count is a multiple of CPU_INDEX_GROUP. */
 static void cpu_index_find_groups(const struct cpu_index *index, const char *elements, size_t count,
                                   uint32_t *indexes)
 {

@@ -1,15 +1,16 @@
 /*
- * Quotients are computed by doubles: vectors of integers have no division, nor products of 64 bits.
- * The bin of x is the whole part of (x + a) * n / d, a the distance from the first bin's begin to
- * the origin.
+ * Quotients are computed with doubles: integer vectors have neither division nor 64-bit products.
+ * The bin of x is the integer part of (x + a) * n / d; a is the distance from the first bin's start
+ * to the origin.
  *
- * Exact ones: ((x + a) * n + 1/2) / d has a fraction of at least 1 / (2d) and at most 1 - 1 / (2d).
- * Its rounding errors add up to less than 3 * 2^-53 of it, or with keys of 32 bits of what it is
- * for x = 2^32. Where (x + a) * n is below 2^50 that is less than 1 / (2d), and the whole part
- * right.
+ * Exact quotients: ((x + a) * n + 1/2) / d has a fraction of at least 1 / (2d) and at most
+ * 1 - 1 / (2d). Its relative rounding errors add up to less than 3 * 2^-53; for 32-bit keys,
+ * relative to the value for x = 2^32. If (x + a) * n is below 2^50, the error is less than 1 /
+ * (2d), and the integer part is right.
  *
- * Rounded ones are right to 2^-19, being below 2^31. Where a little more and a little less have not
- * the same whole part, which is seldom so, the definition is asked (binning_index.h).
+ * Rounded quotients are below 2^31 and thus right to 2^-19. If a slightly larger and a slightly
+ * smaller quotient differ in their integer parts, which is rare, the definition decides
+ * (binning_index.h).
  */
 #include "config.h"
 
@@ -23,7 +24,7 @@
 #define CPU_INDEX_INLINE static inline __attribute__((always_inline))
 
 /*
- * Processors without AVX-512 cannot count leading zeros in vectors, but the exponent of a float
+ * CPUs without AVX-512 cannot count leading zeros in vectors, but the exponent of a float
  * gives the same number. To keep rounding from carrying into the exponent, one digit below the
  * needed precision is cleared first: the 23rd of a 32-bit word, the 52nd of a 64-bit word.
  */
@@ -34,15 +35,15 @@
 #define CPU_EXPONENT_BIAS32   127
 #define CPU_EXPONENT_BIAS64   1023
 
-/* A word that is a double, too. */
+/* A word that is also a double. */
 union cpu_exponent_double {
     uint64_t bits;
     double number;
 };
 
 /*
- * Converts a number to a double, rounded. Each half is placed in the mantissa of 2^52 or 2^84,
- * whose lowest bits then have the values of that half.
+ * Converts a number to a double, rounded. Places each half in the mantissa of 2^52 or 2^84, whose
+ * lowest bits then have the values of that half.
  */
 CPU_INDEX_INLINE union cpu_exponent_double cpu_exponent_double(uint64_t number)
 {
@@ -53,8 +54,8 @@ CPU_INDEX_INLINE union cpu_exponent_double cpu_exponent_double(uint64_t number)
 }
 
 /*
- * Return floor(log2(number)), or 0 for 0: if counts_zeros, a constant, by counting zeros. Half of a
- * number of 32 bits is converted, because it fits a signed word.
+ * Return floor(log2(number)), or 0 for 0; by counting zeros if counts_zeros, a constant. A 32-bit
+ * number is halved before conversion, so that it fits a signed word.
  */
 CPU_INDEX_INLINE uint32_t cpu_exponent32(bool counts_zeros, uint32_t number)
 {
@@ -76,15 +77,16 @@ CPU_INDEX_INLINE uint32_t cpu_exponent64(bool counts_zeros, uint64_t number)
                         : (uint32_t)(rounded >> CPU_EXPONENT_DIGITS64) - CPU_EXPONENT_BIAS64;
 }
 
-/* More than what rounded quotients are wrong by. */
+/* More than the error of rounded quotients. */
 #define CPU_INDEX_ERROR 0x1p-18
 
 /*
- * In the functions below `way`, `is_simple` and `has_words` are constants. `has_words`: vectors of
- * words of 64 bits can be converted to doubles, and leading zeros counted (CPU_ISA_HAS_WORDS).
+ * In the functions below, `way`, `is_simple` and `has_words` are constants. `has_words`: the
+ * instruction set converts vectors of 64-bit words to doubles and counts leading zeros
+ * (CPU_ISA_HAS_WORDS).
  */
 
-/* The bin number of a key of 32 bits, or its bucket (binning_bucket). */
+/* Returns the bin number of a 32-bit key, or its bucket (binning_bucket). */
 CPU_INDEX_INLINE uint32_t cpu_index_bin32(const struct cpu_index_terms *terms,
                                           enum cpu_index_way way, bool is_simple, bool has_words,
                                           uint32_t key)
@@ -103,13 +105,13 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin32(const struct cpu_index_terms *terms,
     const bool is_inside = shifted <= (int32_t)((uint32_t)terms->last - half);
     const bool is_above = shifted <= (int32_t)((uint32_t)terms->limit - half);
     const uint32_t outside =
-        is_above ? terms->above : terms->below; /* in one expression gcc needs more masks */
+        is_above ? terms->above : terms->below; /* as one expression, gcc needs more masks */
     const uint32_t x = is_inside ? (uint32_t)shifted + half : 0;
     uint32_t bin;
 
     if (way == CPU_INDEX_UNITS) {
         bin = x + (uint32_t)terms->added;
-    } else if (way == CPU_INDEX_QUOTIENT) { /* converted as a signed word, which AVX2 can */
+    } else if (way == CPU_INDEX_QUOTIENT) { /* AVX2 converts only signed words */
         bin = (uint32_t)(int32_t)((double)(int32_t)(x - ((uint32_t)1 << 31)) * terms->reciprocal +
                                   (terms->offset + 0x1p31 * terms->reciprocal));
     } else if (is_simple) {
@@ -125,8 +127,7 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin32(const struct cpu_index_terms *terms,
     return is_inside ? bin : outside;
 }
 
-/* Returns the bin of a key of 64 bits; a rounded quotient is right unless bits of *doubt are set.
- */
+/* Returns the bin of a 64-bit key; a rounded quotient is right unless bits of *doubt are set. */
 CPU_INDEX_INLINE uint32_t cpu_index_bin64(const struct cpu_index_terms *terms,
                                           enum cpu_index_way way, bool is_simple, bool has_words,
                                           uint64_t key, uint32_t *doubt)
@@ -146,7 +147,7 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin64(const struct cpu_index_terms *terms,
     const bool is_above = shifted <= (int64_t)(terms->limit - half);
     const uint32_t outside = is_above ? terms->above : terms->below;
     const uint64_t x =
-        ((uint64_t)shifted + half) & (0 - (uint64_t)is_inside); /* a branch is no vector code */
+        ((uint64_t)shifted + half) & (0 - (uint64_t)is_inside); /* a branch prevents vector code */
     uint32_t bin;
 
     if (way == CPU_INDEX_UNITS) { /* x is the number of the bin */
@@ -174,7 +175,7 @@ CPU_INDEX_INLINE uint32_t cpu_index_bin64(const struct cpu_index_terms *terms,
     return is_inside ? bin : outside;
 }
 
-/* Returns key number i, of `bits` bits. */
+/* Returns key i, which has `bits` bits. */
 CPU_INDEX_INLINE uint64_t cpu_index_key(unsigned bits, const char *keys, size_t i)
 {
     uint32_t narrow;
@@ -188,21 +189,21 @@ CPU_INDEX_INLINE uint64_t cpu_index_key(unsigned bits, const char *keys, size_t 
     return narrow;
 }
 
-/* Like binning_index, but not inlined: for the few keys whose quotient is in doubt. */
+/* Like binning_index, but not inlined: for the few keys with doubtful quotients. */
 static __attribute__((noinline)) uint32_t cpu_index_define(const struct binning *binning,
                                                            uint64_t key)
 {
     return binning_index(binning, binning->form, key);
 }
 
-/* Like binning_search, but not inlined: for the few buckets that are crowded. */
+/* Like binning_search, but not inlined: for the few crowded buckets. */
 static __attribute__((noinline)) uint32_t cpu_index_search(const struct binning *binning,
                                                            uint32_t bucket, uint64_t x)
 {
     return binning_search(binning, bucket, x);
 }
 
-/* Buckets that are looked up in one round of the loop, and divide a group. */
+/* Buckets per round of the look-up loop; divides the size of a group. */
 #define CPU_INDEX_LOOK_UPS 4
 
 /* Replaces the buckets of keys, indexes[0..count), by their bin numbers. */
@@ -214,7 +215,7 @@ CPU_INDEX_INLINE void cpu_index_look_up(const struct cpu_index_terms *terms, uns
     const uint64_t *const lasts = binning_lasts(terms->binning);
     const uint64_t origin = terms->origin;
 
-    __asm__("" : "+r"(firsts)); /* else compilers add it up for each key */
+    __asm__("" : "+r"(firsts)); /* else compilers compute the sum for each key */
     for (size_t i = 0; i < count; i += CPU_INDEX_LOOK_UPS) {
         _Pragma("GCC unroll 4") for (size_t k = i; k < i + CPU_INDEX_LOOK_UPS; k++)
         {
@@ -229,7 +230,7 @@ CPU_INDEX_INLINE void cpu_index_look_up(const struct cpu_index_terms *terms, uns
     }
 }
 
-/* The bin numbers, or buckets, of a group. */
+/* Computes the bin numbers or buckets of a group. */
 CPU_INDEX_INLINE void cpu_index_group(enum cpu_index_way way, unsigned bits, bool is_simple,
                                       bool has_words, const struct cpu_index_terms *terms,
                                       const char *restrict keys, uint32_t *restrict indexes)
@@ -254,8 +255,8 @@ CPU_INDEX_INLINE void cpu_index_run(enum cpu_index_way way, unsigned bits, bool 
                                     const struct cpu_index_terms *terms, const char *keys,
                                     size_t count, uint32_t *indexes)
 {
-    const struct binning binning = *terms->binning; /* no store to indexes can change it, */
-    struct cpu_index_terms local = *terms;          /* nor this */
+    const struct binning binning = *terms->binning; /* a copy: stores to indexes cannot change it */
+    struct cpu_index_terms local = *terms;          /* also a copy */
     local.binning = &binning;
 
     if ((way == CPU_INDEX_QUOTIENT && bits == 32) || local.is_simple) {
@@ -269,7 +270,7 @@ CPU_INDEX_INLINE void cpu_index_run(enum cpu_index_way way, unsigned bits, bool 
         cpu_index_look_up(&local, bits, keys, count, indexes);
 }
 
-/* Wrapped for each instruction set, and the table of them. */
+/* The loops for each instruction set, and their table. */
 #define CPU_INDEX_WRAP(isa, target, way, bits)                                                     \
     target static void cpu_index_##way##_##bits##_##isa(const struct cpu_index_terms *terms,       \
                                                         const void *keys, size_t count,            \

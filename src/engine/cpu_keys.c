@@ -9,7 +9,7 @@
 
 #define CPU_KEYS_INLINE static inline __attribute__((always_inline))
 
-/* The loop of a type, to be inlined with constants for the byte order and the bytes of keys. */
+/* The loop of a type, inlined with constants for the byte order and the bytes of keys. */
 #define CPU_KEYS_DEFINE(id, name, ctype)                                                     \
     CPU_KEYS_INLINE void cpu_keys_##name(bool swapped, unsigned key_bytes,                   \
                                          const char *restrict elements, size_t count,        \
@@ -30,7 +30,7 @@
     }
 ELEMENT_TYPES(CPU_KEYS_DEFINE)
 
-/* Wrapped for each instruction set, and the tables of these. */
+/* The loops for each instruction set, and their tables. */
 #define CPU_KEYS_WRAP_KEYS(isa, target, name, swapped, bytes)                                  \
     target static void cpu_keys_##name##_##swapped##_##bytes##_##isa(const void *elements,     \
                                                                      size_t count, void *keys) \
@@ -76,7 +76,7 @@ void cpu_keys_widen(const struct element *element, const void *elements, size_t 
         keys[i] = element_key(element, (const char *)elements + i * element->bytes);
 }
 
-/* Copies elements of a constant type, the bytes of each in reverse order. */
+/* Copies elements of a constant type with reversed bytes. */
 static inline __attribute__((always_inline)) void cpu_native_swap(enum element_type type,
                                                                   size_t width,
                                                                   const char *elements,

@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * Keys of a block, in all columns: 32 KiB, which stay in or near L1. And the minimum number of rows
- * in a block.
+ * Maximum number of keys of a block in all columns: 32 KiB, which stay in or near L1. Minimum
+ * number of rows of a block.
  */
 #define CPU_ROWS_KEYS ((size_t)4096)
 #define CPU_ROWS_MIN  ((size_t)256)
@@ -22,18 +22,18 @@
 struct cpu_rows {
     const struct plan *plan;
     const struct store *store;
-    text_parse_function *parse; /* of text of which only one column is read */
-    bool has_reals;             /* a column is of floats, which may be invalid */
-    bool has_rows;              /* text: lines are parsed as rows */
-    size_t stored;              /* columns of the plan that are stored: all but the conditions */
-    size_t capacity;            /* of a block, in rows */
-    struct dictionary_cache *strings; /* text: as in text_rows.h, as the next one */
+    text_parse_function *parse;       /* parser for text with only one column to read */
+    bool has_reals;                   /* some column has floats, which can be invalid */
+    bool has_rows;                    /* text: lines are parsed as rows */
+    size_t stored;                    /* number of stored columns: all except conditions */
+    size_t capacity;                  /* maximum number of rows of a block */
+    struct dictionary_cache *strings; /* for text: see text_rows.h, like the next member */
     struct text_rows_scratch *scratch_text;
-    uint64_t *memory;                 /* of all that follows */
-    uint64_t *keys[TEXT_COLUMNS_MAX]; /* [stored] of them, in memory */
-    uint64_t *nulls;                  /* several value columns: as in text_rows.h */
-    uint64_t *scratch; /* [capacity] keys of two words, of rows left when others are removed */
-    uint64_t *left[TEXT_COLUMNS_MAX]; /* of the weight and the groups of these rows */
+    uint64_t *memory;                 /* the memory that the next members point into */
+    uint64_t *keys[TEXT_COLUMNS_MAX]; /* [stored] arrays of keys */
+    uint64_t *nulls;                  /* for several value columns: see text_rows.h */
+    uint64_t *scratch;                /* [capacity] keys of two words: remaining rows */
+    uint64_t *left[TEXT_COLUMNS_MAX]; /* weights and groups of the remaining rows */
 };
 
 void cpu_rows_destroy(struct cpu_rows *rows)
@@ -50,8 +50,8 @@ static bool cpu_rows_reserve(struct cpu_rows *rows, size_t capacity)
     const size_t values = rows->plan->value_count;
     const bool is_text = rows->plan->is_text;
     const bool may_lose =
-        (is_text || rows->has_reals) && values > 1; /* then all but the values are compacted, too */
-    size_t words = 2 + may_lose; /* of the keys of a row, and what is lost of it */
+        (is_text || rows->has_reals) && values > 1; /* then all other columns are also compacted */
+    size_t words = 2 + may_lose;                    /* words of a row: keys, scratch and nulls */
 
     for (size_t i = 0; i < rows->stored; i++)
         words += column_words(&rows->plan->columns[i]) * (may_lose && i >= values ? 2u : 1u);
@@ -106,8 +106,8 @@ struct cpu_rows *cpu_rows_create(const struct plan *plan, const struct store *st
 }
 
 /*
- * Copies the elements of a value column, and their weights and groups, of the rows that `kept`
- * says: kept[0..n) are their indices. Stores where they are in *elements.
+ * Copies the elements of a value column, with their weights and groups, of the rows with indices
+ * kept[0..n). Stores the address of the copies in *elements.
  */
 static void cpu_rows_compact(struct cpu_rows *rows, size_t column, const uint16_t *kept, size_t n,
                              struct chunk *elements)
@@ -128,8 +128,8 @@ static void cpu_rows_compact(struct cpu_rows *rows, size_t column, const uint16_
 }
 
 /*
- * Accumulates the first `count` rows of the block, of each value column those that have one.
- * `made`: a chunk of elements, but for these and their number.
+ * Accumulates the first `count` rows of the block; for each value column, the rows with a value.
+ * `made`: a chunk of elements without the elements and their number.
  */
 static enum status cpu_rows_accumulate_block(struct cpu_rows *rows, void *local,
                                              const struct chunk *made, size_t count,
@@ -184,7 +184,7 @@ static enum status cpu_rows_accumulate_text(struct cpu_rows *rows, void *local,
     };
     struct chunk made = *text;
     enum text_event event;
-    size_t held = 0; /* rows that are parsed and not yet accumulated */
+    size_t held = 0; /* rows that are parsed but not accumulated yet */
 
     made.text = text;
     do {
@@ -213,7 +213,7 @@ static enum status cpu_rows_accumulate_text(struct cpu_rows *rows, void *local,
             const struct text_token *tokens = rows->parse ? &one.invalid : several.invalid;
             const size_t count = rows->parse ? 1 : several.invalid_count;
             for (size_t i = 0; i < count; i++) {
-                struct failure before; /* the failure that comes first in the stream is reported */
+                struct failure before; /* the first failure in the stream is reported */
                 if (parse_errors_add_invalid(plan->context->errors, text, &tokens[i], failure) ==
                     STATUS_OK)
                     continue;
@@ -241,15 +241,15 @@ static inline __attribute__((always_inline)) void cpu_rows_copy(char *to, const 
                                                                 size_t width)
 {
     for (size_t i = 0; i < count; i++) {
-        uint64_t element = 0; /* both may overlap */
+        uint64_t element = 0; /* source and destination can overlap */
         memcpy(&element, from + i * record_bytes, width);
         memcpy(to + i * width, &element, width);
     }
 }
 
 /*
- * Rounds the floats of a column of records[0..count) to keys. Returns whether all are valid; others
- * have the key 0. Inlined for each format.
+ * Rounds the floats of a column of records[0..count) to keys. Returns whether all are valid;
+ * invalid ones get key 0. Inlined for each format.
  */
 static inline __attribute__((always_inline)) bool cpu_rows_round(enum real_format format,
                                                                  bool is_swapped, const char *from,
@@ -291,12 +291,12 @@ static bool cpu_rows_round_column(const struct plan *plan, const struct column *
 }
 
 /*
- * Copies the elements of a column of records[0..count) to elements[0..count), which may begin where
- * the records do. Seconds for 256 MiB of records of 16 bytes in the page cache, one core:
+ * Copies the elements of a column of records[0..count) to elements[0..count), which can start at
+ * the same address. Seconds for 256 MiB of 16-byte records in the page cache, one core:
  *
  *   cat                        0.023
- *   sum of a u32 of each       0.032
- *   sum of all their u32       0.044
+ *   sum of one u32 of each     0.032
+ *   sum of all u32             0.044
  */
 static void cpu_rows_gather(const struct plan *plan, const struct column *column,
                             const char *records, size_t count, void *elements)
@@ -321,8 +321,8 @@ static void cpu_rows_gather(const struct plan *plan, const struct column *column
 }
 
 /*
- * Like cpu_rows_gather, but stores the keys (element.h) of the elements, floored to the width of
- * the column. Returns whether all values are valid.
+ * Like cpu_rows_gather, but stores the keys (element.h) of the elements, rounded down to the width
+ * of the column. Returns whether all values are valid.
  */
 static bool cpu_rows_gather_keys(const struct plan *plan, const struct column *column,
                                  const char *records, size_t n, uint64_t *keys)
@@ -341,16 +341,16 @@ static bool cpu_rows_gather_keys(const struct plan *plan, const struct column *c
     return are_valid;
 }
 
-/* Invalid floats of a block, unless they are only counted: the first one ends the run. */
+/* Invalid floats of a block. Unless they are only counted, the first one ends the run. */
 struct cpu_rows_reals {
-    uint64_t position; /* of the first record of the block in the stream */
-    size_t first;      /* the index of the first record with one that does; SIZE_MAX: none */
+    uint64_t position; /* position of the block's first record in the stream */
+    size_t first;      /* index of the first record that ends the run; SIZE_MAX: none */
     struct failure failure;
 };
 
 /*
- * Returns whether the float of a column of a record is valid; adds it to the invalid ones if not.
- * `index`: of the record in its block.
+ * Returns whether the float of a column of a record is valid; if not, adds it to the invalid ones.
+ * `index`: index of the record in its block.
  */
 static bool cpu_rows_check_real(const struct plan *plan, const struct column *column,
                                 const char *record, size_t index, struct cpu_rows_reals *reals)
@@ -375,8 +375,8 @@ static bool cpu_rows_check_real(const struct plan *plan, const struct column *co
 }
 
 /*
- * Keeps of kept[0..count), indices of records, those whose floats are valid: with several value
- * columns, those with one that is; the bits of the others go to lost[]. Returns how many.
+ * Keeps the indices in kept[0..count) of records with valid floats; with several value columns, at
+ * least one must be valid, and the bits of the others go to lost[]. Returns the number kept.
  */
 static size_t cpu_rows_check_reals(const struct cpu_rows *rows, const char *records, size_t count,
                                    uint16_t *kept, uint64_t *lost, struct cpu_rows_reals *reals)
@@ -400,14 +400,14 @@ static size_t cpu_rows_check_reals(const struct cpu_rows *rows, const char *reco
     return left;
 }
 
-/* Stores in kept[0..n) the indices of records that meet an alternative. Returns how many do. */
+/* Stores the indices of records that meet an alternative in kept[0..n). Returns their number. */
 static size_t cpu_rows_select(struct cpu_rows *rows, const char *records, size_t n, uint16_t *kept,
                               struct cpu_rows_reals *reals)
 {
     const struct plan *plan = rows->plan;
     const size_t first = plan_condition_column(plan);
     uint64_t *keys = rows->scratch;
-    enum { OPEN, MET, INVALID }; /* a record that meets no alternative so far, one, or is none */
+    enum { OPEN, MET, INVALID }; /* the record meets no alternative yet, meets one, or is invalid */
     uint8_t states[CPU_ROWS_KEYS] = {OPEN};
     size_t left = 0;
 
@@ -444,8 +444,8 @@ static size_t cpu_rows_select(struct cpu_rows *rows, const char *records, size_t
 }
 
 /*
- * Gathers the columns of records[0..n) after `held` rows: of all of them, or of those that kept[]
- * says. Returns whether all floats are valid.
+ * Gathers the columns of records[0..n), or of those with indices in kept[], after `held` rows.
+ * Returns whether all floats are valid.
  */
 static bool cpu_rows_gather_columns(struct cpu_rows *rows, const char *records, size_t n,
                                     const uint16_t *kept, size_t count, bool is_all, size_t held)
@@ -468,7 +468,7 @@ static bool cpu_rows_gather_columns(struct cpu_rows *rows, const char *records, 
     return are_valid;
 }
 
-/* Gathers the rows of a chunk of records, in blocks; for an ordered operation in one. */
+/* Gathers the rows of a chunk of records in blocks; for an ordered operation, in one block. */
 static enum status cpu_rows_accumulate_records(struct cpu_rows *rows, void *local,
                                                const struct chunk *chunk, struct failure *failure)
 {
@@ -505,7 +505,7 @@ static enum status cpu_rows_accumulate_records(struct cpu_rows *rows, void *loca
             count--;
         const uint64_t *weights =
             plan->has_weights ? rows->keys[plan_weight_column(plan)] + held : NULL;
-        size_t good = weights ? 0 : count; /* those before the first invalid weight */
+        size_t good = weights ? 0 : count; /* number of rows before the first invalid weight */
         while (good < count && weights[good] <= INT64_MAX)
             good++;
         held += good;

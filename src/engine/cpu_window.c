@@ -44,7 +44,7 @@ size_t cpu_window_count(struct cpu_window *self, const void *block, const uint64
         cpu_index_find(&self->index, block, n, self->indexes);
     if (!weights)
         outside = cpu_index_outside(self->indexes, n, limit);
-    const uint32_t of_zeros = self->keeps_zeros ? limit : 0; /* they add nothing to bin 0 */
+    const uint32_t of_zeros = self->keeps_zeros ? limit : 0; /* weight 0 adds nothing to bin 0 */
     for (size_t i = 0; weights && i < n; i++) {
         const uint32_t index = self->window ? self->indexes[i] : limit;
         self->indexes[i] = weights[i] > 0 ? index : of_zeros;

@@ -1,6 +1,6 @@
 /*
- * Operation stalin-sort. A CPU thread sorts a chunk by itself; merging the chunks in order, and
- * writing them, is up to the aggregate (stalin_sort.h).
+ * Operation stalin-sort. A CPU thread sorts a chunk; the aggregate merges the chunks in order and
+ * writes them (stalin_sort.h).
  */
 #include "config.h"
 
@@ -12,22 +12,22 @@
 
 #include <string.h>
 
-/* Elements of a group: one test finds that none survives, another that all do. */
+/* Elements of a group: one test detects that none is kept, another that all are kept. */
 #define FILTER_STALIN_SORT_GROUP 64
 
-/* The output of a chunk: the elements kept and purged so far. */
+/* The output of a chunk: the elements kept and dropped so far. */
 struct filter_stalin_sort_sink {
     char *kept;
     size_t kept_count;
-    char *purged; /* NULL: not wanted */
+    char *purged; /* dropped elements; NULL: not wanted */
     size_t purged_count;
-    uint64_t last; /* key of the last survivor, of this chunk or before it; if has_last */
+    uint64_t last; /* key of the last element kept in or before this chunk; valid if has_last */
     bool has_last;
 };
 
 /*
- * Sorts values[0..count), which are in this machine's byte order. `elements` are the same values as
- * they were read; these are what is output.
+ * Sorts values[0..count), which have this machine's byte order. `elements` are the same values in
+ * their original byte order, for the output.
  */
 typedef void filter_stalin_sort_function(const void *values, const void *elements, size_t count,
                                          bool descending, struct filter_stalin_sort_sink *sink);
@@ -36,7 +36,7 @@ struct filter_stalin_sort_local {
     const struct plan *plan;
     struct stalin_sort *aggregate;
     filter_stalin_sort_function *sort;
-    char *memory; /* `capacity` bytes for the survivors, then as many for the purged */
+    char *memory; /* `capacity` bytes for kept elements, then as many for dropped ones */
     size_t capacity;
     struct cpu_native native;
 };
@@ -44,12 +44,13 @@ struct filter_stalin_sort_local {
 #define FILTER_STALIN_SORT_INLINE static inline __attribute__((always_inline))
 
 /*
- * The two loops that compilers vectorize. They exist for each type, because vectors of keys would
- * hold fewer elements. `flip` is all bits if the order is descending: it reverses the order of
- * values for signed and unsigned types alike.
+ * The two vectorized loops. They exist for each type, because vectors of keys would hold fewer
+ * elements. If the order is descending, all bits of `flip` are set: it reverses the order of signed
+ * and unsigned values.
  *
- * filter_stalin_sort_best_T: the flipped key of the greatest flipped element of a group.
- * filter_stalin_sort_are_sorted_T: whether each element of a group survives the one before it.
+ * filter_stalin_sort_best_T: returns the flipped key of the largest flipped element of a group.
+ * filter_stalin_sort_are_sorted_T: returns whether each element of a group is in order after the
+ * previous one.
  */
 #define FILTER_STALIN_SORT_LOOPS(id, name, ctype)                                          \
     FILTER_STALIN_SORT_INLINE uint64_t filter_stalin_sort_best_##name(const void *group,   \
@@ -78,7 +79,7 @@ struct filter_stalin_sort_local {
     }
 ELEMENT_TYPES(FILTER_STALIN_SORT_LOOPS)
 
-/* The order of a plan, and the loops of its type. */
+/* The sort order of a plan, and the loops of its type. */
 struct filter_stalin_sort_order {
     struct element element;
     bool strict;
@@ -87,7 +88,7 @@ struct filter_stalin_sort_order {
     bool (*are_sorted)(const void *group, uint64_t flip, bool strict);
 };
 
-/* Returns whether an element survives if the last survivor is `last`; both are flipped keys. */
+/* Returns whether an element is kept after the last kept one, `last`; both are flipped keys. */
 FILTER_STALIN_SORT_INLINE bool filter_stalin_sort_passes(struct filter_stalin_sort_order order,
                                                          uint64_t key, uint64_t last)
 {
@@ -96,14 +97,14 @@ FILTER_STALIN_SORT_INLINE bool filter_stalin_sort_passes(struct filter_stalin_so
     return order.strict ? key > last : key >= last;
 }
 
-/* Sorts count elements one by one. Returns the flipped key of the last survivor. */
+/* Sorts count elements one by one. Returns the flipped key of the last kept element. */
 FILTER_STALIN_SORT_INLINE uint64_t filter_stalin_sort_each(struct filter_stalin_sort_order order,
                                                            const char *values, const char *elements,
                                                            size_t count, uint64_t last,
                                                            struct filter_stalin_sort_sink *sink)
 {
     const size_t width = order.element.bytes;
-    char *kept = sink->kept; /* copies: stores of elements might change *sink */
+    char *kept = sink->kept; /* local copies: stores of elements could change *sink */
     char *purged = sink->purged;
     size_t kept_count = sink->kept_count;
     size_t purged_count = sink->purged_count;
@@ -124,7 +125,7 @@ FILTER_STALIN_SORT_INLINE uint64_t filter_stalin_sort_each(struct filter_stalin_
     return last;
 }
 
-/* Sorts a group. Returns the flipped key of the last survivor. */
+/* Sorts a group. Returns the flipped key of the last kept element. */
 FILTER_STALIN_SORT_INLINE uint64_t filter_stalin_sort_group(struct filter_stalin_sort_order order,
                                                             const char *values,
                                                             const char *elements, uint64_t last,
@@ -150,7 +151,7 @@ FILTER_STALIN_SORT_INLINE uint64_t filter_stalin_sort_group(struct filter_stalin
     return filter_stalin_sort_each(order, values, elements, FILTER_STALIN_SORT_GROUP, last, sink);
 }
 
-/* A filter_stalin_sort_function for an order that is constant but for `flip`. */
+/* A filter_stalin_sort_function for an order that is constant except for `flip`. */
 FILTER_STALIN_SORT_INLINE void filter_stalin_sort_block(struct filter_stalin_sort_order order,
                                                         const char *values, const char *elements,
                                                         size_t count,
@@ -174,7 +175,7 @@ FILTER_STALIN_SORT_INLINE void filter_stalin_sort_block(struct filter_stalin_sor
     sink->last = last ^ order.flip;
 }
 
-/* One for each type, strictness and instruction set, and the table of them. */
+/* A function for each type, strictness and instruction set, and their table. */
 #define FILTER_STALIN_SORT_WRAP(isa, target, id, name, ctype, strictness, strict)             \
     target static void filter_stalin_sort_##strictness##_##name##_##isa(                      \
         const void *values, const void *elements, size_t count, bool descending,              \
@@ -221,7 +222,7 @@ static enum status filter_stalin_sort_accumulate(void *local, const struct chunk
 
     if (chunk->bytes >= self->capacity) {
         memory_unmap(self->memory, 2 * self->capacity);
-        self->capacity = 2 * chunk->bytes + 64; /* a pipe's chunks differ, and may have no values */
+        self->capacity = 2 * chunk->bytes + 64; /* chunks of a pipe vary, and can be empty */
         self->memory = memory_map(2 * self->capacity);
         if (!self->memory)
             return status_fail(failure, STATUS_DATA,

@@ -127,7 +127,7 @@ struct source {
     enum text_row_end row_end; /* the ends of rows of `file` */
     uint64_t ranges;           /* number of ranges claimed of all files */
     bool is_reading;           /* `reader` is in use: an input is read in order */
-    bool may_divide;           /* that input was just opened, and at most inspected */
+    bool may_divide;           /* the input was just opened, and at most inspected */
     struct reader reader;
     struct stream stream;
     uint64_t sequence; /* the sequence number of the next chunk */

@@ -34,7 +34,7 @@ enum status stream_fail_row(const struct text_rules *rules, const struct chunk_o
         text_scan(rules, data, bytes, &state);
     if (state == TEXT_SCAN_INSIDE) {
         for (size_t offset = 0; text_line_next(rules, data, bytes, &offset, &field);)
-            continue; /* the last one is open */
+            continue; /* the last row has the open quote */
         quote.line += text_count_lines(data, field.begin);
     }
     const unsigned long long quote_line = reader_find_line(&quote);
@@ -78,7 +78,7 @@ enum status stream_take(struct stream *stream, struct stream_chunk *chunk, size_
     chunk->whole = cut > 0 ? cut : chunk->whole;
     if (!is_text || chunk->whole > 0 || chunk->filled < chunk->limit)
         return STATUS_OK;
-    /* its end is still to come */
+    /* the row continues in data that are not read yet */
     enum status status =
         stream_grow(&stream->rules, &stream->origin, buffer, 0, chunk->filled, failure);
     chunk->limit = buffer->capacity;
@@ -165,7 +165,7 @@ void stream_end(struct stream *stream, const struct stream_chunk *chunk, bool is
     const char *data = chunk->buffer->data;
     uint64_t lines = is_dropped || chunk->whole == 0 ? 0 : chunk->lines;
 
-    if (lines > 0 && stream->format->text.is_quoted) /* some may be in the carry */
+    if (lines > 0 && stream->format->text.is_quoted) /* the carry can contain some */
         lines -= text_count_lines(data + chunk->whole, chunk->filled - chunk->whole);
     *out = (struct chunk){
         .data = data,

@@ -154,7 +154,7 @@ static enum status decoder_gzip_step(struct decoder *decoder, struct decoder_io 
                                 : isal->result == ISAL_INVALID_SYMBOL ? "invalid code"
                                 : isal->result == ISAL_INVALID_LOOKBACK
                                     ? "invalid distance too far back"
-                                /* of a header; this file compares those of the data */
+                                /* checksum of a header; this file checks those of the data */
                                 : isal->result == ISAL_INCORRECT_CHECKSUM ? "header crc mismatch"
                                                                           : "invalid header");
         }

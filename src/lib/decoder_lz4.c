@@ -207,7 +207,8 @@ static enum status decoder_lz4_step(struct decoder *decoder, struct decoder_io *
                                : decoder->head[DECODER_LZ4_MAGIC_BYTES];
     const bool has_checksums = flags & DECODER_LZ4_BLOCK_CHECKSUM;
 #if LZ4_VERSION_NUMBER >= 10904
-    const bool is_checked = flags & DECODER_LZ4_CONTENT_CHECK && !has_checksums; /* by this file */
+    const bool is_checked =
+        flags & DECODER_LZ4_CONTENT_CHECK && !has_checksums; /* checked by this file */
     const LZ4F_decompressOptions_t options = {.skipChecksums = is_checked};
 #else
     const bool is_checked = false;

@@ -15,7 +15,7 @@
 /* The first bytes of magics: of frames, and of legacy frames of zstd 0.2 to 0.7 (RFC 8878, 3.1). */
 #define DECODER_ZSTD_FRAME        0x28
 #define DECODER_ZSTD_LEGACY_FIRST 0x22
-#define DECODER_ZSTD_SKIPPABLE    0x50 /* and the 15 that follow */
+#define DECODER_ZSTD_SKIPPABLE    0x50 /* first of 16 values */
 
 #define DECODER_ZSTD_MAGIC_BYTES    4
 #define DECODER_ZSTD_SINGLE_SEGMENT 0x20 /* in the byte that follows, as the next */

@@ -29,8 +29,8 @@ enum real_format {
 
 /* The fields of a double. */
 #define REAL_FRACTION_BITS 52
-#define REAL_EXPONENT_MAX  0x7ff /* of infinities and NaN */
-#define REAL_BIAS          1075  /* of the exponent of an integer of 53 bits */
+#define REAL_EXPONENT_MAX  0x7ff /* exponent of infinities and NaN */
+#define REAL_BIAS          1075  /* exponent of a 53-bit integer */
 
 /* Returns the number at `bytes`, of any alignment; `is_swapped`: its byte order is the other one.
  */

@@ -85,7 +85,7 @@ struct table {
  */
 struct table_filling {
     size_t words;                     /* words of a row, or of a key with its value and weight */
-    uintptr_t end;                    /* that offset */
+    uintptr_t end;                    /* the offset of the ends of full blocks */
     struct table_block *filled;       /* full blocks, not yet moved to their partitions */
     uint64_t *next[TABLE_PARTITIONS]; /* the place of the next row or key */
 };

@@ -77,7 +77,7 @@ unsigned __int128 wide_divide(struct wide *a, const struct wide *b)
     for (; wide_compare(&step, a) <= 0; steps++)
         wide_scale(&step, 2);
     for (; steps > 0; steps--) {
-        for (unsigned i = 0; i < WIDE_WORDS; i++) /* halves it, which is even */
+        for (unsigned i = 0; i < WIDE_WORDS; i++) /* halves the even number */
             step.words[i] = step.words[i] >> 1 | (i + 1 < WIDE_WORDS ? step.words[i + 1] << 63 : 0);
         quotient *= 2;
         if (wide_compare(&step, a) <= 0) {

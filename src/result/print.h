@@ -44,7 +44,7 @@ struct print_options {
     bool has_reports;       /* --every: there are several results, and each has its time */
     const char *object;     /* the start of each object (print_object_begin); NULL: a brace */
     const char *column;     /* the column of the values, among several; NULL: there is only one */
-    bool is_next_column;    /* that column is not the first */
+    bool is_next_column;    /* `column` is not the first column */
     const char *group;  /* the start of each line of a group's rows; NULL: there are no groups */
     size_t group_bytes; /* length of `group`, which may have NULs */
     bool is_next_group;

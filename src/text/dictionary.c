@@ -498,7 +498,7 @@ static void dictionary_sort(struct dictionary_item *items, size_t count, uint64_
             items[low] = items[high];
             items[high] = item;
         }
-        const size_t next = low + (low == high); /* where they meet is the pivot */
+        const size_t next = low + (low == high); /* they meet at the pivot */
         if (low > count / 2) {
             dictionary_sort(items + next, count - next, random);
             count = low;

@@ -102,7 +102,7 @@ struct json_shape {
      */
     struct json_piece {
         uint16_t bytes;
-        uint16_t entries; /* of the index, after the piece's first one */
+        uint16_t entries; /* number of index entries after the piece's first one */
         uint16_t node;    /* the wanted node of the value after the piece, or JSON_NODE_NONE */
         bool is_string;   /* that value is a string; else a number or literal */
     } pieces[JSON_SHAPE_VALUES + 1];

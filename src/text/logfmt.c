@@ -73,7 +73,7 @@ static enum status logfmt_want(void **wanted, const char *name, unsigned *number
 /* Bits of logfmt_ends: the byte ends a key, or other parts. */
 #define LOGFMT_KEY    1
 #define LOGFMT_VALUE  2
-#define LOGFMT_QUOTED 4 /* or is escaped */
+#define LOGFMT_QUOTED 4 /* the byte ends a quoted part, or escapes the next byte */
 
 static const unsigned char logfmt_ends[256] = {
     [' '] = LOGFMT_KEY | LOGFMT_VALUE,

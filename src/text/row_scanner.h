@@ -31,7 +31,7 @@ enum row_value_kind {
 /* The value of a column: bytes of the text, without enclosing quotes. */
 struct row_value {
     unsigned kind;
-    size_t offset; /* of the value in the text; undefined for ROW_MISSING, as is `bytes` */
+    size_t offset; /* offset of the value in the text; undefined for ROW_MISSING, like `bytes` */
     size_t bytes;
 };
 

@@ -29,8 +29,8 @@ bool text_read_token(const struct text_rules *rules, const struct element *eleme
 }
 
 /*
- * Number of bytes whose newlines are counted in 8 bits. The loop over them has a constant length,
- * so that it becomes vector code at -O2 too. GB/s from the L2:
+ * Bytes whose newlines are counted in 8 bits. The loop over them has a constant length, so that it
+ * is also vectorized at -O2. GB/s from L2:
  *
  *                           -O2  -O3
  *   loops of this length     65   66

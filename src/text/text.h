@@ -73,7 +73,7 @@ struct text_cursor {
     const struct text_rules *rules;
     const char *data; /* [bytes] */
     size_t bytes;
-    size_t offset; /* of the next byte to parse: 0, or as the last call left it */
+    size_t offset; /* offset of the next byte to parse: 0 or set by the last call */
     void *values;  /* [capacity], elements of the type in this machine's byte order */
     size_t capacity;
     size_t count;              /* number of values that the last call stored */

@@ -44,7 +44,7 @@ struct text_rows {
     const struct text_rules *rules; /* the rules of the file, for column 0 */
     const char *data;               /* [bytes] */
     size_t bytes;
-    size_t offset; /* of the next byte to parse: 0, or as the last call left it */
+    size_t offset; /* offset of the next byte to parse: 0 or set by the last call */
     /*
      * [capacity] each: value columns have elements of their types in this machine's byte order;
      * the weight and groups have keys, 8 bytes per word; conditions have none.
@@ -61,7 +61,7 @@ struct text_rows {
     size_t count;        /* number of rows that the last call stored */
     size_t missing;      /* rows left out of value columns (skips_missing); calls add to it */
     size_t last_missing; /* `offset` after the last of those rows */
-    struct kind_guesses guesses;                 /* of timestamps; calls add to it */
+    struct kind_guesses guesses;                 /* guesses of timestamps; calls add to them */
     struct text_token invalid[TEXT_COLUMNS_MAX]; /* after TEXT_INVALID: the tokens of one row */
     size_t invalid_count;
 };

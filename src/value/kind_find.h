@@ -26,9 +26,9 @@ struct kind_find {
     size_t variants;         /* number of IP addresses in another form, without port or brackets */
     size_t exponents;        /* number of numbers with an exponent, not counted in `numbers` */
     size_t amounts;          /* number of numbers of either form other than 0 */
-    int64_t digits_most;     /* of these, the maximum of kind_find_number.digits */
-    int64_t digits_least;    /* of these, the minimum of kind_find_number.digits */
-    int64_t places;          /* of these, the maximum of kind_find_number.places */
+    int64_t digits_most;     /* maximum of kind_find_number.digits of the amounts */
+    int64_t digits_least;    /* minimum of kind_find_number.digits of the amounts */
+    int64_t places;          /* maximum of kind_find_number.places of the amounts */
     bool has_leading_zero;   /* an integer has a leading zero */
     bool has_variants;       /* a number is not written as it is printed: +7, 007, .5, 5. or -0 */
     bool has_offset;         /* a timestamp has an offset or Z */

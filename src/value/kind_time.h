@@ -57,7 +57,8 @@ enum kind_time_fault {
 };
 
 struct kind_time_rules {
-    unsigned digits; /* of a second, 0 to KIND_TIME_DIGITS_MAX; further digits are dropped */
+    unsigned digits; /* decimal places of seconds, 0 to KIND_TIME_DIGITS_MAX; further digits are
+                        dropped */
     bool is_local;   /* offsets are checked, but ignored and not written */
     bool is_cell;    /* the timestamp must fill its field, a cell */
     bool is_joined;  /* the text is two joined fields; nothing follows it */

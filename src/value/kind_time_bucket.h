@@ -11,9 +11,9 @@
  * of the week (1 is Monday) or of the month, the month of the year (from 1).
  *
  * With a zone, days and longer buckets are dates in the zone, and begin with the first instant of
- * the date; cycles use the zone's clocks. So do hours, minutes and seconds: each begins when the
- * clocks last showed its start, or skipped it. Therefore the hour that occurs twice when clocks are
- * put back is two buckets, and a day of 23 or 25 hours is one.
+ * the date. Cycles, hours, minutes and seconds use the zone's clocks: each begins when the clocks
+ * last showed its start, or skipped it. Therefore the hour that occurs twice when clocks are put
+ * back is two buckets, and a day of 23 or 25 hours is one.
  *
  * All functions are pure and thread-safe. The functions that a GPU needs are compiled for both.
  */
@@ -145,7 +145,7 @@ HOST_DEVICE_INLINE int64_t kind_time_bucket_floor(const struct kind_time_bucket 
                              kind_time_days_before_month(year, (unsigned)(month % 12) + 1);
         return kind_time_scale(bucket->digits, days * KIND_TIME_DAY, 0, &begin) ? begin : first;
     }
-    int64_t offset = value % bucket->width; /* of the value in the bucket */
+    int64_t offset = value % bucket->width; /* offset of the value in the bucket */
     offset += offset < 0 ? bucket->width : 0;
     offset -= bucket->phase;
     offset += offset < 0 ? bucket->width : 0;

@@ -253,7 +253,7 @@ static bool kind_time_zone_add_rule(struct kind_time_zone *zone,
 {
     unsigned year = 1;
 
-    if (!rule->has_summer) /* the last change, if there is one, has that offset */
+    if (!rule->has_summer) /* the last change, if any, has this offset */
         return after > INT64_MIN || kind_time_zone_add(zone, INT64_MIN, rule->standard);
     if (after > KIND_TIME_LAST_SECOND)
         return true;
