@@ -266,6 +266,11 @@ def check_columns():
     same(run("count --csv --where a=::/0,10.0.0.0/8", table)[:2], (0, "5\n"))
     advised("uniq -f 1", "(try COLUMN:ip or COLUMN:text)", b"10.0.0.1\nlocalhost\n")
     same(run("uniq -f 1:text", b"10.0.0.1\nlocalhost\n")[1], counts(["10.0.0.1", "localhost"]))
+    advised("--range -1:1 --bins 20", "(try --decimals 3 for other numbers, round.3 for floats)", b"0.25\n")
+    same(run("--range -1:1 --bins 20 --decimals 3", b"0.25\n0.251\n")[1], "0.200\t0.300\t2\n")
+    files = b"total 8\n-rw-r--r-- 1 root root 5 Nov 3 x\n-rw-r--r-- 1 root root 7 Nov 3 y\n"
+    advised("reduce sum -f 5", "(try --header, if this line is one)", files)
+    same(run("reduce sum -f 5 --header", files)[:2], (0, "12\n"))
     wide = b"A B\n1 x\n3 y z\n"
     advised("reduce sum -f A", "(try -f 1 --header)", wide)
     same(run("reduce sum -f 1 --header", wide)[:2], (0, "4\n"))

@@ -587,6 +587,32 @@ static void text_advise_token(const struct text_reading *reading, const struct t
     text_reason_write(list, out);
 }
 
+static size_t text_reason_count_fields(const struct text_rules *rules, const char *line,
+                                       size_t bytes)
+{
+    struct text_field field;
+    size_t fields = 0;
+
+    for (size_t next = 0; text_line_next(rules, line, bytes, &next, &field);)
+        fields++;
+    return fields;
+}
+
+/* Returns whether a line is the first of the input, and the next one has the wanted field. */
+static bool text_reason_is_title(const struct text_reading *reading, const char *line,
+                                 size_t length)
+{
+    const size_t begin = (size_t)(line - reading->data) + length + 1;
+    const int64_t field = reading->rules->field;
+    size_t bytes;
+
+    if (!reading->begins_run || line != reading->data || begin >= reading->bytes)
+        return false;
+    const char *next = text_reason_find_line(reading, begin, &bytes);
+    return text_reason_count_fields(reading->rules, next, bytes) >=
+           (size_t)(field < 0 ? -field : field);
+}
+
 /* Writes advice about the line around an offset, which has only `fields` fields, or "". */
 static void text_advise_missing(const struct text_reading *reading, size_t offset, size_t fields,
                                 char out[TEXT_ADVICE_SIZE])
@@ -599,8 +625,10 @@ static void text_advise_missing(const struct text_reading *reading, size_t offse
         {text_reason_is_comment(reading->rules, line, length), TEXT_ADVICE_COMMENT},
         {text_reason_is_pretty(line, length), TEXT_ADVICE_PRETTY},
         {text_reason_is_json(line, length), TEXT_ADVICE_JSON},
-        {fields == 1, text_reason_name_separator(separator, reading->rules->is_quoted ||
-                                                                memchr(line, '"', length))},
+        {fields == 1 && separator,
+         text_reason_name_separator(separator,
+                                    reading->rules->is_quoted || memchr(line, '"', length))},
+        {text_reason_is_title(reading, line, length), "try --header, if this line is one"},
         {true, ""},
     };
     text_reason_write(list, out);
@@ -803,13 +831,10 @@ static bool text_reason_has_wrong_fields(const struct text_reading *reading, siz
     const int64_t field = reading->rules->field;
     const size_t wanted = (size_t)(field < 0 ? -field : field);
     char advice[TEXT_ADVICE_SIZE] = "";
-    struct text_field found;
-    size_t fields = 0;
     size_t bytes;
     const char *line = text_reason_find_line(reading, offset, &bytes);
 
-    for (size_t next = 0; text_line_next(reading->rules, line, bytes, &next, &found);)
-        fields++;
+    const size_t fields = text_reason_count_fields(reading->rules, line, bytes);
     const bool is_missing = fields < wanted;
     if (!is_missing && (columns == 0 || fields == (size_t)columns))
         return false;

@@ -97,9 +97,13 @@ enum status binning_init(struct binning *binning, const struct element *element,
     if (binning_check_range(element, low, high, failure) != STATUS_OK)
         return failure->status;
     if ((__int128)bins > high - low)
-        return status_fail(failure, STATUS_USAGE, "--bins %llu is more than the %llu %s of --range",
+        return status_fail(failure, STATUS_USAGE,
+                           "--bins %llu is more than the %llu %s of --range%s",
                            (unsigned long long)bins, (unsigned long long)(high - low),
-                           element->decimals > 0 ? "values" : "integers");
+                           element->decimals > 0 ? "values" : "integers",
+                           element->decimals > 0
+                               ? ""
+                               : " (try --decimals 3 for other numbers, round.3 for floats)");
     binning_set_scaled(binning, element, low, high, bins, (__int128)bins, high - low);
     return STATUS_OK;
 }
