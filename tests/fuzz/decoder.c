@@ -1,7 +1,7 @@
 /*
- * libFuzzer: decodes in pieces whatever comes, and compares with decoding at once. The first byte
- * of the input chooses the sizes of the pieces, the second the format, so that also what does not
- * begin with a magic gets through; the rest is the file.
+ * libFuzzer: decodes the input in pieces, and compares with decoding at once. The first byte of the
+ * input chooses the sizes of the pieces, the second the format, so that files without a magic also
+ * reach a decoder; the rest is the file.
  */
 #include "config.h"
 
@@ -48,7 +48,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Whether all of it decodes; false also, without a failure, where the output is too long. */
+/* Returns whether the whole input decodes; false without a failure if the output is too long. */
 static bool decode(const struct decoder_format *format, const unsigned char *data, size_t bytes,
                    unsigned sizes, size_t *made, struct failure *failure)
 {
@@ -82,7 +82,7 @@ static bool decode(const struct decoder_format *format, const unsigned char *dat
     return fine;
 }
 
-/* Decodes with nothing but one call of the library a frame. */
+/* Decodes with one call of the library per frame. */
 static bool decode_zstd_at_once(const unsigned char *data, size_t bytes, size_t *made)
 {
     size_t result = ZSTD_decompress(at_once, sizeof at_once, data, bytes);
@@ -91,7 +91,7 @@ static bool decode_zstd_at_once(const unsigned char *data, size_t bytes, size_t 
 }
 
 #ifdef HAVE_ZLIB
-/* As above; stops at NULs behind a member. */
+/* As above; stops at NULs after a member. */
 static bool decode_gzip_at_once(const unsigned char *data, size_t bytes, size_t *made)
 {
     z_stream stream = {.next_in = data,
@@ -191,7 +191,7 @@ static const struct {
 #define FORMAT_XZ   2
 #define FORMAT_LZ4  4
 
-/* Where the first frame ends: if all of it decodes, so does that. */
+/* Finds the end of the first frame. If the whole input decodes, the frame does, too. */
 static void check_frame(unsigned chosen, const struct decoder_format *format,
                         const unsigned char *data, size_t bytes, unsigned sizes, bool is_fine)
 {
@@ -200,7 +200,7 @@ static void check_frame(unsigned chosen, const struct decoder_format *format,
     size_t made;
 
     require(frame == UINT64_MAX || frame <= bytes, "a frame longer than the data");
-    /* Members of BGZF say how long they are without being asked. */
+    /* Members of BGZF always contain their length. */
     if (is_fine && chosen != FORMAT_GZIP && frame > 0 && frame != UINT64_MAX)
         require(decode(format, data, frame, sizes, &made, &failure), "a frame that is none");
     if (is_fine && (chosen == FORMAT_ZSTD || chosen == FORMAT_LZ4) && bytes > 0)
@@ -208,7 +208,7 @@ static void check_frame(unsigned chosen, const struct decoder_format *format,
 }
 
 /*
- * Where the parts of xz data decode, so does all of it, to the same bytes, unless that takes too
+ * If the parts of xz data decode, the whole data decode to the same bytes, unless that takes too
  * much memory.
  */
 static void check_parts(const unsigned char *data, size_t bytes, bool is_decoded, size_t made,
@@ -248,12 +248,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     struct failure failure = {.status = STATUS_OK};
     bool is_decoded = decode(format, data, bytes, sizes, &made, &failure);
     if (is_decoded) {
-        /* In pieces zstd takes compressed blocks of no bytes, at once it does not (1.5.4). */
+        /* zstd accepts empty compressed blocks in pieces, but not at once (1.5.4). */
         require(!is_fine || made == expected, "decoded to another length");
         require(!is_fine || memcmp(output, at_once, made) == 0, "decoded to other bytes");
     } else if (failure.status != STATUS_OK) {
-        /* In pieces zstd is right to mind some blocks that it takes at once; and zlib stops at
-         * NULs. */
+        /* In pieces, zstd rightly rejects some blocks that it accepts at once; zlib stops at NULs.
+         */
         bool is_our_own = strstr(failure.message, "unexpected end") ||
                           strstr(failure.message, "as many bytes") ||
                           (chosen == FORMAT_ZSTD && strstr(failure.message, "junk"));

@@ -1,6 +1,6 @@
 /*
- * Fuzzing of src/lib/deflate.h against zlib: a file is decoded in pieces from guessed places.
- * The first byte chooses their length, the second how much a piece may have; the rest is the file.
+ * Compares src/lib/deflate.h with zlib: decodes a file in pieces from guessed places.
+ * The first byte chooses their length, the second their maximum size; the rest is the file.
  */
 #include "config.h"
 
@@ -29,7 +29,7 @@ static void require(bool holds, const char *what)
     abort();
 }
 
-/* Whether all of it decodes; NULs may follow the last member. */
+/* Returns whether the whole file decodes; NULs can follow the last member. */
 static bool decode_at_once(const unsigned char *data, size_t bytes, size_t *made)
 {
     z_stream stream = {.next_in = data,

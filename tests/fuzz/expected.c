@@ -7,37 +7,36 @@
 
 #include <ctype.h>
 
-/* Tokens that are reported in full, and how much of one is. */
+/* Maximum number of tokens reported in full, and bytes of each. */
 #define EXPECTED_REPORTED    10
 #define EXPECTED_TOKEN_BYTES 40
 
 /* A value of the stream, or an invalid token. */
 struct expected_item {
     bool is_valid;
-    bool is_integer; /* valid, or out of range */
-    bool is_second;  /* the token is of the second column */
-    int64_t fields;  /* text: of the line, if the wanted one is missing; else 0 */
+    bool is_integer; /* an integer, valid or out of range */
+    bool is_second;  /* the token belongs to the second column */
+    int64_t fields;  /* text: fields of the line if the wanted one is missing; else 0 */
     int64_t wanted;  /* text: the number of the field, from either end */
-    int64_t columns; /* text: how many fields the line should have; 0: any number */
+    int64_t columns; /* text: required number of fields of the line; 0: any */
     __int128 value;
-    __int128 group;       /* with --by */
-    uint64_t weight;      /* how often the value counts */
-    const char *name;     /* of its file */
-    const char *token;    /* text: where it stands, */
-    size_t bytes;         /* how long, */
-    size_t line;          /* and in which line, from 1 on */
+    __int128 group;       /* group of the value, with --by */
+    uint64_t weight;      /* weight of the value */
+    const char *name;     /* name of its file */
+    const char *token;    /* text: the token in the data */
+    size_t bytes;         /* length of the token */
+    size_t line;          /* line number of the token, from 1 */
     size_t stream_offset; /* binary */
 };
 
 struct expected_items {
     struct expected_item *items; /* [count], owned */
     size_t count;
-    size_t left_over; /* binary: bytes at the end that make no element */
-    bool is_ended;    /* a header ends the stream */
-    char *copies[2];  /* of files whose rows end with CR, with newlines there; owned */
-    const char
-        *quoted_name; /* of the first file, if a delimiter splits its quoted fields; or NULL */
-    const char *tabbed_name; /* of the first file whose header has tabs; or NULL */
+    size_t left_over;        /* binary: bytes at the end that are not a whole element */
+    bool is_ended;           /* a header ends the stream */
+    char *copies[2];         /* files whose rows end with CR, converted to newlines; owned */
+    const char *quoted_name; /* the first file whose quoted fields a delimiter splits, or NULL */
+    const char *tabbed_name; /* the first file whose header has tabs, or NULL */
 };
 
 static void expected_open(struct expected_text *text)
@@ -79,8 +78,8 @@ static void expected_read_binary(const struct trial *trial, struct expected_item
 }
 
 /*
- * The item that a line gives: its value with its weight or group, or the token of the column that
- * is invalid.
+ * Returns the item of a line: its value with its weight or group, or the token of an invalid
+ * column.
  */
 static struct expected_item expected_join(const struct reference_item *value,
                                           const struct reference_item *second, bool is_group,
@@ -102,7 +101,7 @@ static struct expected_item expected_join(const struct reference_item *value,
     };
 }
 
-/* Whether text is a whole quoted field with a delimiter in it. */
+/* Returns whether text is a whole quoted field that contains a delimiter. */
 static bool expected_is_quoted(const char *text, size_t bytes, char delimiter)
 {
     bool is_whole =
@@ -119,7 +118,7 @@ static bool expected_is_quoted(const char *text, size_t bytes, char delimiter)
 static bool expected_is_shifted(const char *data, const char *end, int delimiter, int64_t field)
 {
     const char *line = data;
-    int64_t before = 0; /* delimiters of the line, before here */
+    int64_t before = 0; /* number of delimiters before this point of the line */
 
     for (const char *c = data; c < end; c++) {
         line = c > data && c[-1] == '\n' ? c : line;
@@ -150,14 +149,14 @@ static enum element_type expected_second_type(const struct trial *trial)
 /* --- the header ----------------------------------------------------------------------------------
  */
 
-/* The last line of a file's header, without its end. */
+/* The last line of a file's header, without its line end. */
 struct expected_header {
     const char *line;
     size_t bytes;
-    const char *open; /* the quote in it that is never closed; or NULL */
+    const char *open; /* its quote that is never closed, or NULL */
 };
 
-/* Whether data[begin..end) is this name. A quote in it is doubled if parts may be quoted. */
+/* Returns whether data[begin..end) is this name. Its quotes are doubled if parts can be quoted. */
 static bool expected_is_name(const struct reference *all, size_t begin, size_t end,
                              const char *name)
 {
@@ -174,8 +173,8 @@ static bool expected_is_name(const struct reference *all, size_t begin, size_t e
 }
 
 /*
- * Where the names of a header begin; how its file is separated goes to rules->delimiter, and how
- * many fields each line then has to rules->columns.
+ * Returns the start of a header's names. Sets rules->delimiter for its file, and rules->columns to
+ * the number of fields of each line.
  */
 static size_t expected_begin_header(const struct expected_header *header, struct text_rules *rules)
 {
@@ -183,7 +182,7 @@ static size_t expected_begin_header(const struct expected_header *header, struct
     const bool words = rules->delimiter == TEXT_NO_DELIMITER;
     size_t end = header->bytes;
     size_t begin = end >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    bool is_alone = false; /* a '#' that a separator follows, but for a space */
+    bool is_alone = false; /* a '#' followed by a separator other than a space */
 
     if (begin < end && line[begin] == '#') {
         is_alone = begin + 1 < end && line[begin + 1] != ' ' &&
@@ -216,8 +215,8 @@ static size_t expected_begin_header(const struct expected_header *header, struct
     return begin;
 }
 
-/* How many fields of the header have this name; the number of the last one in *field. -1: nobody
- * knows, because it has wrong quotes. */
+/* Returns the number of header fields with this name; stores the last one in *field. -1: unknown,
+ * because of invalid quotes. */
 static int expected_find_name(const struct trial *trial, const struct expected_header *header,
                               const char *name, int32_t *field)
 {
@@ -269,8 +268,8 @@ static bool expected_look_up(struct expected *expected, const struct trial *tria
 }
 
 /*
- * The newline that ends the row at data, or `end`. Of CSV, *open is the quote that is never closed,
- * or NULL.
+ * Returns the newline that ends the row at data, or `end`. In CSV, *open is the quote that is never
+ * closed, or NULL.
  */
 static const char *expected_row_end(const struct trial *trial, const char *data, const char *end,
                                     const char **open)
@@ -312,7 +311,7 @@ static struct expected_header expected_skip_header(const struct trial *trial, co
     return header;
 }
 
-/* If lines matter, and carriage returns alone end them, puts newlines there, in a copy. */
+/* If lines matter and end with only carriage returns, makes a copy with newlines. */
 static const char *expected_end_rows(struct expected_items *all, const struct trial *trial,
                                      const char *data, size_t bytes)
 {
@@ -329,7 +328,7 @@ static const char *expected_end_rows(struct expected_items *all, const struct tr
     return copy;
 }
 
-/* Reads the text of one file behind its header. */
+/* Reads the text of one file after its header. */
 static void expected_read_text(struct expected *expected, const struct trial *trial,
                                const char *name, const char *data, size_t bytes,
                                struct expected_items *all)
@@ -357,7 +356,7 @@ static void expected_read_text(struct expected *expected, const struct trial *tr
         !expected_look_up(expected, trial, name, &header, trial->second_name, &second.field);
     if (all->is_ended)
         return;
-    const char *open = NULL; /* the quote of the last row that is never closed */
+    const char *open = NULL; /* the unclosed quote of the last row */
     const char *next = data;
     while (next < end && !open) {
         const char *newline = expected_row_end(trial, next, end, &open);
@@ -421,7 +420,7 @@ static void expected_read(struct expected *expected, const struct trial *trial,
                            trial->bytes - trial->split, all);
 }
 
-/* A value and how often it counts. */
+/* A value and its weight. */
 struct expected_value {
     __int128 value;
     __int128 group;
@@ -431,12 +430,12 @@ struct expected_value {
 /* --- histogram -----------------------------------------------------------------------------------
  */
 
-/* Which bins there are: low <= value < high, and how wide. */
+/* The range low <= value < high of the bins, and their width. */
 struct expected_bins {
     const struct trial *trial;
     __int128 low;
     __int128 high;
-    __int128 width; /* where all have one */
+    __int128 width; /* width of the bins, if all are equal */
 };
 
 struct expected_row {
@@ -450,7 +449,7 @@ static __int128 expected_floor(__int128 value, __int128 width)
     return quotient * width > value ? quotient - 1 : quotient;
 }
 
-/* The least of 1, 2, 5, 10, ... of which 64 bins reach from low to last. */
+/* Returns the smallest of 1, 2, 5, 10, ... for which 64 bins reach from low to last. */
 static __int128 expected_round_width(__int128 low, __int128 last)
 {
     __int128 power = 1;
@@ -487,7 +486,7 @@ static struct expected_row expected_find_edges(const struct trial *trial, __int1
     return (struct expected_row){trial->edges[i - 1], trial->edges[i]};
 }
 
-/* The bin of a value that has one. */
+/* Returns the bin of a value inside the bins. */
 static struct expected_row expected_find_bin(const struct expected_bins *bins, __int128 value)
 {
     const __int128 count = (__int128)bins->trial->bin_count;
@@ -518,7 +517,7 @@ static struct expected_row expected_find_bin(const struct expected_bins *bins, _
     }
 }
 
-/* Whether a bin is named by its one value. */
+/* Returns whether a bin is printed as its only value. */
 static bool expected_is_unit(const struct expected_bins *bins)
 {
     switch (bins->trial->bins) {
@@ -576,7 +575,7 @@ static void expected_print_row(FILE *out, const struct expected_bins *bins, __in
     fprintf(out, "\t%llu\n", (unsigned long long)count);
 }
 
-/* Empty bins from *next up to the one of `value`; *next becomes the end of that. */
+/* Prints empty bins from *next to that of `value`; *next becomes the end of the latter. */
 static void expected_print_zeros(FILE *out, const struct expected_bins *bins, __int128 *next,
                                  __int128 value)
 {
@@ -586,7 +585,7 @@ static void expected_print_zeros(FILE *out, const struct expected_bins *bins, __
     }
 }
 
-/* The bins of sorted values that all have one. */
+/* Prints the bins of sorted values; all values have one. */
 static void expected_print_bins(FILE *out, const struct expected_bins *bins,
                                 const struct expected_value *sorted, size_t count)
 {
@@ -658,7 +657,7 @@ static void expected_count_bins(struct expected *expected, const struct trial *t
 /* --- uniq ----------------------------------------------------------------------------------------
  */
 
-/* By count, the greatest first; of equal ones the lesser value. */
+/* Compares by count, descending, then by value, ascending. */
 static int expected_compare_counts(const void *a, const void *b)
 {
     const struct expected_value *x = a;
@@ -746,13 +745,13 @@ static int expected_compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of sorted values, which take a table. */
+/* Reductions of sorted values, which need a table. */
 static __int128 expected_reduce_sorted(const struct reduction *reduction, const __int128 *values,
                                        size_t count)
 {
     __int128 distinct = 0;
     size_t rank = 1;
-    size_t longest = 0; /* the length of the longest run, and its end */
+    size_t longest = 0; /* length of the longest run, which ends at `end` */
     size_t end = 0;
     uint64_t whole = 100;
 
@@ -916,7 +915,7 @@ static void expected_print_missing(FILE *out, const struct trial *trial,
     fprintf(out, ": the line has %d", (int)item->fields);
 }
 
-/* Writes a token as messages show it; what is not printable is masked only `as_printed`. */
+/* Writes a token like messages do; masks unprintable bytes only if `as_printed`. */
 static void expected_print_invalid(FILE *out, const struct trial *trial,
                                    const struct expected_item *item, bool as_printed)
 {
@@ -955,7 +954,7 @@ static bool expected_is_outside(const struct trial *trial, const struct expected
            item->weight > 0 && (value < bins.low || value >= bins.high);
 }
 
-/* Ends the stream before what aborts the run, if something does. */
+/* Ends the stream before the item that aborts the run, if any. */
 static void expected_abort(struct expected *expected, const struct trial *trial,
                            struct expected_items *all, const char *last_name)
 {
@@ -968,7 +967,7 @@ static void expected_abort(struct expected *expected, const struct trial *trial,
             continue;
         expected->status = STATUS_DATA;
         all->count = i;
-        rewind(message); /* it is before what a header says */
+        rewind(message); /* it precedes the message about a header */
         if (is_invalid) {
             expected_print_invalid(message, trial, item, false);
             return;
@@ -989,7 +988,7 @@ static void expected_abort(struct expected *expected, const struct trial *trial,
             last_name, all->left_over, all->left_over == 1 ? "" : "s", trial->element.bytes);
 }
 
-/* What is told of tokens that do not abort. */
+/* Writes the report about tokens that do not abort. */
 static void expected_tell_invalid(struct expected *expected, const struct trial *trial,
                                   const struct expected_items *all)
 {
@@ -1027,15 +1026,15 @@ static void expected_tell_invalid(struct expected *expected, const struct trial 
         fprintf(report, "gpuhist: %zu more invalid %ss\n", told - EXPECTED_REPORTED, kind);
     if (told == 0 || trial->invalid != INVALID_FAIL)
         return;
-    rewind(expected->message.file); /* that is said first */
+    rewind(expected->message.file); /* it comes first */
     expected->status = STATUS_DATA;
     fprintf(expected->message.file, "%zu invalid %s%s in the input", told, kind,
             told == 1 ? "" : "s");
 }
 
 /*
- * The valid values that count, values[0..*count), with their weights: those of weight 0 only as
- * values, not in bins. Owned by the caller.
+ * Returns the valid values values[0..*count) with their weights; those of weight 0 only as values,
+ * not in bins. Owned by the caller.
  */
 static struct expected_value *expected_weigh(const struct trial *trial,
                                              const struct expected_items *all, size_t *count)
@@ -1054,7 +1053,7 @@ static struct expected_value *expected_weigh(const struct trial *trial,
     return values;
 }
 
-/* Fails if the weights do not fit 64 bits together, and nothing else has failed. */
+/* Fails if the sum of the weights does not fit 64 bits, and nothing else failed. */
 static void expected_check_weights(struct expected *expected, const struct expected_items *all)
 {
     unsigned __int128 sum = 0;
@@ -1074,7 +1073,7 @@ static int expected_compare_groups(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* A line for each group, in ascending order: it, and what is computed of its values. */
+/* Prints a line for each group, in ascending order: the group and its result. */
 static void expected_print_groups(FILE *out, const struct trial *trial,
                                   struct expected_value *sorted, size_t count)
 {

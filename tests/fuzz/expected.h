@@ -1,6 +1,6 @@
 /*
- * What a trial must print and say, computed by the definitions, one value at a time: nothing of
- * the program is used but the names of options and types.
+ * The expected output and messages of a trial, computed by definition, one value at a time. It only
+ * uses the program's names of options and types.
  *
  * Not thread-safe.
  */
@@ -9,7 +9,7 @@
 
 #include "trial.h"
 
-/* A text being made, or made; owned. */
+/* A string that is complete or being written; owned. */
 struct expected_text {
     FILE *file;
     char *text;
@@ -18,19 +18,19 @@ struct expected_text {
 
 struct expected {
     enum status status;
-    struct expected_text message; /* of a status that is not STATUS_OK */
+    struct expected_text message; /* message of a status other than STATUS_OK */
     struct expected_text result;
     struct expected_text purged;
-    struct expected_text report; /* what stands on stderr beside the message */
+    struct expected_text report; /* other contents of stderr */
     /*
-     * A header lacks a name, or has it twice. Files are read at the same time, so something else
-     * may end the run before that, and of the survivors any number may have been printed.
+     * A header lacks a name, or has it twice. Files are read concurrently, so something else can
+     * end the run earlier, and any number of the kept elements can be printed.
      */
     bool is_header_wrong;
-    bool is_undefined; /* a header has wrong quotes: no rule says which fields it has */
+    bool is_undefined; /* a header has invalid quotes, so its fields are undefined */
 };
 
-/* Computes it for a trial that is a plan, over files of those names. The caller destroys it. */
+/* Computes the results of a trial with a plan over named files. The caller destroys them. */
 void expected_make(struct expected *expected, const struct trial *trial, char *const names[2]);
 
 void expected_destroy(struct expected *expected);

@@ -1,7 +1,6 @@
 /*
- * libFuzzer: whole runs of the program, but for main(), from files and pipes, plain and compressed,
- * whose results and messages must be those of expected.h. The input is a trial, as trial.c reads
- * it.
+ * libFuzzer: whole runs of the program, except for main(), from files and pipes, plain and
+ * compressed. Results and messages must be those of expected.h. trial.c reads the input as a trial.
  */
 #include "config.h"
 
@@ -21,13 +20,13 @@
 #define JOBS_TEXT_MAX ((size_t)8 << 10)
 #define JOBS_NAME_MAX 32
 
-/* What a run prints has room in a pipe. */
+/* The output of a run fits a pipe. */
 #define JOBS_PIPE_BYTES (1 << 20)
 
-/* More of them are a test of patience. */
+/* More would take too long. */
 #define JOBS_BINS_MAX (1u << 20)
 
-/* Where results go, and where they are read: [1], [0]. */
+/* The pipe for results: written at [1], read at [0]. */
 struct plans_pipe {
     int fds[2];
     char name[JOBS_NAME_MAX];
@@ -38,7 +37,7 @@ struct plans_pipe {
 static struct plans_pipe result;
 static struct plans_pipe purged;
 
-/* The descriptors of a trial's files; names say them. */
+/* The descriptors of a trial's files; the names contain them. */
 struct plans_input {
     int fds[2];
     char names[2][JOBS_NAME_MAX];
@@ -70,7 +69,7 @@ static void prepare(struct plans_pipe *made)
     name_descriptor(made->name, made->fds[1]);
 }
 
-/* Reads what was written. */
+/* Reads the written output. */
 static void collect(struct plans_pipe *from)
 {
     ssize_t n = 1;
@@ -138,7 +137,7 @@ static void close_input(const struct plans_input *input)
 /* --- runs ----------------------------------------------------------------------------------------
  */
 
-/* Whether the options make a plan that is worth a run. */
+/* Returns whether the options make a plan that is worth a run. */
 static bool makes_plan(const struct options *options, const struct trial *trial)
 {
     enum options_input input;
@@ -206,7 +205,7 @@ static void compare(const char *what, const char *text, size_t bytes,
     abort();
 }
 
-/* As compare, but for the hints. */
+/* Like compare, but ignores hints. */
 static void compare_told(const char *what, const char *text, size_t bytes,
                          const struct expected_text *expected)
 {
@@ -224,7 +223,7 @@ static void compare_told(const char *what, const char *text, size_t bytes,
     free(copies);
 }
 
-/* What is printed must be the beginning of what is expected. */
+/* The output must be the beginning of the expected output. */
 static void compare_beginning(const char *what, const char *text, size_t bytes,
                               const struct expected_text *expected)
 {
@@ -235,7 +234,7 @@ static void compare_beginning(const char *what, const char *text, size_t bytes,
     compare(what, text, bytes, &beginning);
 }
 
-/* If files are read one by one, it is the first that is wrong which ends the run. */
+/* If files are read one by one, the first invalid one ends the run. */
 static void compare_header_wrong(const struct expected *expected, enum status status,
                                  const char *message, bool is_parallel)
 {

@@ -1,6 +1,6 @@
 /*
- * A trial of the fuzz target plans: what to compute, over what, and how, as the bytes of the fuzzer
- * say it. Whatever they are, a trial comes out; numbers are such that most make a plan.
+ * A trial of the fuzz target jobs: operation, input and execution, decoded from the fuzzer's bytes.
+ * Any bytes give a trial; numbers are such that most trials make a plan.
  *
  * Not thread-safe.
  */
@@ -19,10 +19,10 @@
 #define TRIAL_PREDICATES_MAX 5
 #define TRIAL_WORDS_MAX      64
 
-/* How the bytes come. */
+/* The way in which the program gets the bytes. */
 enum trial_way { TRIAL_FILE, TRIAL_PIPE, TRIAL_ZSTD_FILE, TRIAL_ZSTD_PIPE, TRIAL_WAYS };
 
-/* Which bins, as the options are called. */
+/* The bins, named like the options. */
 enum trial_bins {
     TRIAL_BINS,
     TRIAL_BINS_RANGE,
@@ -38,50 +38,50 @@ enum trial_bins {
 
 struct trial_predicate {
     enum predicate_relation relation;
-    __int128 values[TRIAL_EDGES_MAX]; /* [count]: of --in, two; of --any-of, any number */
+    __int128 values[TRIAL_EDGES_MAX]; /* [count]: two for --in, any number for --any-of */
     size_t count;
 };
 
 struct trial {
-    /* what */
-    /* of histograms whose bins follow from the values, too, OPERATION_HISTOGRAM */
+    /* the operation */
+    /* OPERATION_HISTOGRAM also for automatic bins */
     enum operation_id operation;
     struct element element;
     enum trial_bins bins;
     uint64_t bin_count;
     uint64_t width;
-    __int128 low; /* of --range */
+    __int128 low; /* bounds of --range */
     __int128 high;
     __int128 edges[TRIAL_EDGES_MAX]; /* [edge_count] */
     size_t edge_count;
     enum outside_policy outside;
     bool zeros;
-    unsigned top; /* of uniq: how many of the greatest counts; 0: all */
-    bool is_raw;  /* of uniq */
+    unsigned top; /* uniq: number of largest counts; 0: all */
+    bool is_raw;  /* uniq: --raw */
     struct reductions reductions;
     struct trial_predicate predicates[TRIAL_PREDICATES_MAX]; /* [predicate_count] */
     size_t predicate_count;
     struct stalin_sort_rules rules;
 
-    /* over what */
+    /* the input */
     bool is_text;
     struct text_rules text;  /* more[0]: weights, or the groups of --by; 0: none */
-    const char *field_name;  /* of text.field, which is then 1; NULL: it has none */
-    const char *second_name; /* likewise, of text.more[0] */
-    uint64_t header_lines;   /* with names, not 0 */
+    const char *field_name;  /* name of text.field, which is then 1; NULL: none */
+    const char *second_name; /* name of text.more[0]; NULL: none */
+    uint64_t header_lines;   /* not 0 if there are names */
     enum invalid_policy invalid;
     char *data; /* [bytes], owned */
     size_t bytes;
-    size_t split; /* the first file has so many of them; `bytes`: there is one file */
+    size_t split; /* bytes of the first file; `bytes`: there is only one file */
 
-    /* how */
+    /* the execution */
     enum trial_way way;
-    size_t frame_bytes; /* of compressed input */
+    size_t frame_bytes; /* bytes per frame of compressed input */
     size_t chunk_bytes;
     unsigned threads;
 };
 
-/* Whether its second column, if it has one, are groups. */
+/* Returns whether the second column, if any, has the groups. */
 static inline bool trial_has_groups(const struct trial *trial)
 {
     return trial->text.more[0] != 0 &&
@@ -94,7 +94,7 @@ void trial_read(struct trial *trial, const uint8_t *bytes, size_t count);
 void trial_destroy(struct trial *trial);
 
 /*
- * The command line, words[0..*count) and NULL, but for files. The words are written to `text`,
+ * Makes the command line without files: words[0..*count) and NULL. The words are written to `text`,
  * which must live as long.
  */
 void trial_write_words(const struct trial *trial, char *words[TRIAL_WORDS_MAX], size_t *count,
@@ -103,7 +103,7 @@ void trial_write_words(const struct trial *trial, char *words[TRIAL_WORDS_MAX], 
 /* Writes an integer. */
 void trial_print_number(FILE *out, __int128 number);
 
-/* The name of the option of a relation. */
+/* Returns the name of a relation's option. */
 const char *trial_relation_name(enum predicate_relation relation);
 
 #endif
