@@ -10,14 +10,14 @@
 #include <string.h>
 #include <time.h>
 
-/* How often CPU threads look, in all, whether the device has come, and how long they wait then. */
+/* Total number of checks by CPU threads for the device, and the wait after each. */
 #define FAULT_DEVICE_LOOKS   100
 #define FAULT_DEVICE_LOOK_NS 1000000
 
-/* It has come when it has had so many chunks, or all that there are. */
+/* The device is present after this many chunks, or after all chunks. */
 #define FAULT_DEVICE_CHUNKS 10
 
-/* How many it has had, and how often was looked. Struct engine has no place for them. */
+/* Number of its chunks, and number of checks. Struct engine has no place for them. */
 static atomic_uint fault_device_chunks;
 static atomic_uint fault_device_looks;
 
@@ -99,7 +99,8 @@ enum status fault_device_consumer_merge(void *consumer, struct failure *failure)
 
 enum status fault_device_wait(void *consumer, const struct chunk *chunk, struct failure *failure)
 {
-    unsigned looks = atomic_fetch_add(&fault_device_looks, 1); /* the device waits for the first */
+    unsigned looks =
+        atomic_fetch_add(&fault_device_looks, 1); /* the device waits for the first check */
 
     while (atomic_load(&fault_device_chunks) < FAULT_DEVICE_CHUNKS &&
            (looks < FAULT_DEVICE_LOOKS || fault_device_needs_both())) {

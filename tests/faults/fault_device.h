@@ -1,12 +1,12 @@
 /*
- * A device made for tests, in builds configured with --enable-faults alone: with the environment
- * variable GPUHIST_FAULT_DEVICE it takes the place of engine "cuda" (faults.c). It counts on the
- * CPU, and fails wherever GPUHIST_FAULT lets one of these functions fail, each a slot of struct
- * engine, where all is said of it.
+ * A fake device for tests, only in builds configured with --enable-faults: with the environment
+ * variable GPUHIST_FAULT_DEVICE it replaces engine "cuda" (faults.c). It counts on the CPU, and
+ * fails where GPUHIST_FAULT lets one of these functions fail. Each is a slot of struct engine,
+ * which describes it.
  *
- * The engine for the CPU then waits a little until the device has had some chunks, so that small
- * inputs are shared as well. With GPUHIST_FAULT_DEVICE=both each waits for the other as long as it
- * takes: for runs in which the device does not fail before it counts.
+ * The CPU engine then waits a little until the device got some chunks, so that small inputs are
+ * also shared. With GPUHIST_FAULT_DEVICE=both, each waits for the other without limit: for runs in
+ * which the device does not fail before it counts.
  */
 #ifndef GPUHIST_FAULT_DEVICE_H
 #define GPUHIST_FAULT_DEVICE_H
@@ -27,10 +27,10 @@ enum status fault_device_consumer_accumulate(void *consumer, const struct chunk 
 enum status fault_device_consumer_flush(void *consumer, struct failure *failure);
 enum status fault_device_consumer_merge(void *consumer, struct failure *failure);
 
-/* Writes the failure that each of the functions from `prepare` on ends with. */
+/* Writes the failure of each function from `prepare` on. */
 enum status fault_device_fail(struct failure *failure);
 
-/* The CPU's consumer_accumulate while there is such a device. */
+/* The CPU's consumer_accumulate if there is a fake device. */
 enum status fault_device_wait(void *consumer, const struct chunk *chunk, struct failure *failure);
 
 #endif

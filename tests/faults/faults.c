@@ -1,37 +1,37 @@
 /*
- * Fault injection, for tests: lets calls of the C library, of the decoders and of CUDA fail. Only a
- * build configured with --enable-faults has it. The linker leads our calls here (--wrap), so that
- * no other file knows of it. One environment variable says which calls fail:
+ * Fault injection for tests: lets calls of the C library, the decoders and CUDA fail. Only builds
+ * configured with --enable-faults have it. The linker redirects our calls here (--wrap), so that no
+ * other file knows of it. An environment variable selects the failing calls:
  *
  *     GPUHIST_FAULT=FUNCTION:N     the Nth call of it, counted from 1
- *     GPUHIST_FAULT=FUNCTION:N+    that and all later ones
- *     GPUHIST_FAULT=FUNCTION:NeM   likewise with errno M, such as 4, which is EINTR; or N+eM
- *     GPUHIST_FAULT=FUNCTION:Ns    not a failure: it moves one byte at the most; or N+s
- *     GPUHIST_FAULT=FUNCTION:NkM   not a failure: signal M comes to the process before it; or N+kM
- *     GPUHIST_FAULT=FUNCTION:NwM   not a failure: it comes M milliseconds late; or N+wM
- *     GPUHIST_FAULT=list           the names of all functions are printed, and nothing is done
- *     GPUHIST_FAULT=record         nothing fails; for each call two unsigned longs are appended to
- *                                  the file GPUHIST_FAULT_MARK: the place of its function in that
- *                                  list, and a number that stands for the calls that led to it
+ *     GPUHIST_FAULT=FUNCTION:N+    that call and all later ones
+ *     GPUHIST_FAULT=FUNCTION:NeM   the Nth call, with errno M, such as 4 for EINTR; or N+eM
+ *     GPUHIST_FAULT=FUNCTION:Ns    not a failure: the call moves at most one byte; or N+s
+ *     GPUHIST_FAULT=FUNCTION:NkM   not a failure: the process gets signal M before it; or N+kM
+ *     GPUHIST_FAULT=FUNCTION:NwM   not a failure: the call is M milliseconds late; or N+wM
+ *     GPUHIST_FAULT=list           only prints the names of all functions
+ *     GPUHIST_FAULT=record         nothing fails; each call appends two unsigned longs to the file
+ *                                  GPUHIST_FAULT_MARK: the index of its function in that list, and
+ *                                  a number that identifies its call stack
  *
- * With GPUHIST_FAULT_ALWAYS=FUNCTION all calls of that one fail besides.
+ * With GPUHIST_FAULT_ALWAYS=FUNCTION all calls of that function also fail.
  *
- * With GPUHIST_FAULT_DEVICE a device made for tests (fault_device.h) is engine "cuda".
+ * With GPUHIST_FAULT_DEVICE a fake device (fault_device.h) is engine "cuda".
  *
- * GPUHIST_FAULT_MARK names a file that is made when a call fails.
+ * GPUHIST_FAULT_MARK names a file that is created when a call fails.
  *
- * With GPUHIST_FAULT_SERIES=DIR the process makes many runs: starting the program, or a GPU, takes
- * longer than a run. Each line of standard input asks for one, "NAME FUNCTION:N+", with a fault as
- * above. The answer is a line on standard output: how often the run called the function, a space,
- * and its exit status, or -M if signal M ended it. The run is made in the directory DIR/NAME, and
+ * With GPUHIST_FAULT_SERIES=DIR the process does many runs, because starting the program, or a GPU,
+ * takes longer than a run. Each line of standard input requests a run, "NAME FUNCTION:N+", with a
+ * fault as above. The answer is a line on standard output: the number of calls of the function, a
+ * space, and the exit status, or -M if signal M ended the run. The run's directory is DIR/NAME, and
  *
- *     DIR/stdin        is what it gets through a pipe, if there is that file
+ *     DIR/stdin        is its standard input through a pipe, if the file exists
  *     DIR/NAME.stdout  is its standard output
  *     DIR/NAME.stderr  is its standard error
  *
- * Each run is a process, forked before the program begins. With GPUHIST_FAULT_KEEP all are made in
- * this one, where a GPU that is ready stays ready. A run that leaves a thread behind then ends the
- * process, so this is for engines that are demanded. LeakSanitizer looks at each run.
+ * Each run is a process, forked before the program begins. With GPUHIST_FAULT_KEEP all runs are in
+ * this process, where a prepared GPU stays prepared. A run that leaves a thread then ends the
+ * process, so this is only for requested engines. LeakSanitizer checks each run.
  */
 #include "config.h"
 
@@ -81,7 +81,7 @@
 #include <cuda_runtime_api.h>
 #endif
 
-/* Rows of all kinds are alike where their names are listed. */
+/* The list of names treats rows of all kinds alike. */
 #define FAULT_TRANSFER FAULT
 #define FAULT_VARIADIC FAULT
 #define FAULT_CUDA     FAULT
@@ -99,26 +99,26 @@ static const char *const faults_names[FAULTS_FUNCTIONS] = {
 #undef FAULT
 };
 
-/* What is wanted, const while the program runs. The functions wrapped have no argument for it. */
+/* The requested fault, constant during the program. Wrapped functions have no argument for it. */
 static struct {
-    bool is_armed; /* the program runs */
+    bool is_armed; /* the program is running */
     enum faults_function function;
-    unsigned long call; /* from 1; 0: none */
+    unsigned long call; /* number of the failing call, from 1; 0: none */
     bool stays;
     bool is_short;
-    int error;                  /* errno; 0: the usual one */
-    int signal;                 /* 0: none */
-    unsigned long milliseconds; /* that it comes late */
+    int error;                  /* errno of the failure; 0: the usual one */
+    int signal;                 /* signal before the call; 0: none */
+    unsigned long milliseconds; /* delay of the call */
     enum faults_function always;
     const char *mark;
-    int record; /* the descriptor of the file with all calls; -1: not wanted */
+    int record; /* descriptor of the record of all calls; -1: none */
 } faults = {.function = FAULTS_FUNCTIONS, .always = FAULTS_FUNCTIONS, .record = -1};
 
 static atomic_ulong faults_calls_here;
-static atomic_ulong *faults_calls = &faults_calls_here; /* of the function, in this run */
-static _Thread_local unsigned faults_in_cuda;           /* calls of CUDA that the thread is in */
+static atomic_ulong *faults_calls = &faults_calls_here; /* calls of the function in this run */
+static _Thread_local unsigned faults_in_cuda;           /* nested CUDA calls of the thread */
 
-/* The function of that name, the first `length` bytes. */
+/* Returns the function whose name is the first `length` bytes. */
 static enum faults_function faults_find(const char *name, size_t length)
 {
     int i = 0;
@@ -129,7 +129,7 @@ static enum faults_function faults_find(const char *name, size_t length)
     return (enum faults_function)i;
 }
 
-/* Reads "FUNCTION:N[+][eM|kM|wM|s]"; false if that is not what it is. */
+/* Reads "FUNCTION:N[+][eM|kM|wM|s]"; returns false if invalid. */
 static bool faults_parse(const char *wanted)
 {
     size_t length = strcspn(wanted, ":");
@@ -151,11 +151,11 @@ static bool faults_parse(const char *wanted)
 
 #define FAULTS_FRAMES_MAX 40
 
-/* The linker's: where the program's code begins and ends. */
+/* Symbols of the linker: the start and end of the program's code. */
 extern const char __executable_start[];
 extern const char etext[];
 
-/* A number that stands for the calls in the program that led here, in each of its processes. */
+/* Returns a number that identifies the program's call stack, equal in each of its processes. */
 static unsigned long faults_site(void)
 {
     void *frames[FAULTS_FRAMES_MAX];
@@ -170,9 +170,9 @@ static unsigned long faults_site(void)
     return site;
 }
 
-ssize_t __real_write(int fd, const void *data, size_t bytes); /* no call to record */
+ssize_t __real_write(int fd, const void *data, size_t bytes); /* is not recorded */
 
-/* Thread-safe: what is written goes to the end of the file. */
+/* Thread-safe: writes go to the end of the file. */
 static void faults_record_call(enum faults_function function)
 {
     unsigned long call[] = {(unsigned long)function, faults_site()};
@@ -181,7 +181,7 @@ static void faults_record_call(enum faults_function function)
         abort();
 }
 
-/* Whether this call of the function is one that is wanted. Thread-safe. */
+/* Returns whether this call of the function is the requested one. Thread-safe. */
 static bool faults_strike(enum faults_function function)
 {
     if (faults_in_cuda > 0)
@@ -198,7 +198,7 @@ static bool faults_strike(enum faults_function function)
     return true;
 }
 
-/* Whether this call is to fail; sets errno then, `usual` being 0 where the function does not. */
+/* Returns whether this call must fail; then sets errno. `usual`: 0 if the function sets none. */
 static bool faults_fail(enum faults_function function, int usual)
 {
     if (function == faults.always && faults.is_armed) {
@@ -222,14 +222,14 @@ static bool faults_fail(enum faults_function function, int usual)
     return true;
 }
 
-/* How many of so many bytes this call is to move. */
+/* Returns how many of the given bytes this call must move. */
 static size_t faults_cut(enum faults_function function, size_t bytes)
 {
     return faults.is_short && bytes > 1 && faults_strike(function) ? 1 : bytes;
 }
 
 #ifdef HAVE_CUDA
-/* What is told of a release that is to fail: it is done all the same. */
+/* Returns the result of a release that must fail. The release happens nevertheless. */
 static cudaError_t faults_released(cudaError_t result)
 {
     return result == cudaSuccess ? cudaErrorUnknown : result;
@@ -286,8 +286,8 @@ static cudaError_t faults_released(cudaError_t result)
 #include "tests/faults/faults.def"
 
 /*
- * The table of engines is led here, too: it is the program's own unless the device made for tests
- * is wanted. Written before the program begins.
+ * The table of engines is also redirected here: it is the program's own unless the fake device is
+ * requested. Written before the program begins.
  */
 static const struct engine faults_device = {
     .name = "cuda",
@@ -321,8 +321,8 @@ static void faults_make_engines(void)
 }
 
 /*
- * The start of the program is led here as well, so that nothing fails that CUDA calls before, and
- * behind its end.
+ * The start of the program is also redirected here, so that CUDA's calls before its start and after
+ * its end do not fail.
  */
 int __real_main(int argc, char **argv);
 int __wrap_main(int argc, char **argv);
@@ -336,34 +336,34 @@ static int faults_run(int argc, char **argv)
     return status;
 }
 
-/* The exit status of a process that LeakSanitizer has found leaks in. */
+/* The exit status of a process in which LeakSanitizer found leaks. */
 #define FAULTS_LEAK_STATUS 23
 
-/* LeakSanitizer's: prints what was lost since the start of the process; NULL: not in this build. */
+/* LeakSanitizer's function: prints the leaks since the start of the process; NULL: not built in. */
 int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
 
-/* There are fewer arguments, and bytes in a request. */
+/* Upper bounds on the arguments, and on the bytes of a request. */
 #define FAULTS_ARGUMENTS_MAX 100
 #define FAULTS_REQUEST_BYTES 200
 
 struct faults_series {
     int directory;
-    bool is_kept; /* all runs are made in this process */
+    bool is_kept; /* all runs are in this process */
     FILE *requests;
     FILE *answers;
     int argc;
     char **argv;
-    char **arguments; /* argv as a run has it: getopt moves them */
+    char **arguments; /* argv for a run, because getopt reorders it */
 };
 
-/* Writes a file through a pipe, as another process would. */
+/* Writes a file through a pipe, like another process. */
 struct faults_feeder {
-    int from; /* -1: there is no such file */
+    int from; /* descriptor of the file; -1: no file */
     int to;
     pthread_t thread;
 };
 
-/* While the program runs no function may be called here that can be let fail. */
+/* Functions here must not call wrapped functions while the program runs. */
 static void *faults_feed(void *argument)
 {
     const struct faults_feeder *feeder = argument;
@@ -384,7 +384,7 @@ static void *faults_feed(void *argument)
     return NULL;
 }
 
-/* Makes a file what a descriptor stands for. */
+/* Makes a descriptor refer to a file. */
 static bool faults_connect(int descriptor, const char *name, int flags)
 {
     int fd = open(name, flags, 0600);
@@ -421,7 +421,7 @@ static void faults_end_feeder(struct faults_feeder *feeder)
         pthread_join(feeder->thread, NULL);
 }
 
-/* Connects all that the run has of its own; false if something is missing. */
+/* Connects the run's own files; returns false if one is missing. */
 static bool faults_begin_run(const struct faults_series *series, const char *name,
                              struct faults_feeder *feeder)
 {
@@ -436,7 +436,7 @@ static bool faults_begin_run(const struct faults_series *series, const char *nam
            chdir(name) == 0;
 }
 
-/* Makes the run in a child; returns its exit status, or -M if signal M ended it. */
+/* Runs in a child process. Returns its exit status, or -M if signal M ended it. */
 static int faults_run_apart(const struct faults_series *series, struct faults_feeder *feeder)
 {
     int status = -1;
@@ -449,22 +449,22 @@ static int faults_run_apart(const struct faults_series *series, struct faults_fe
         }
         exit(faults_run(series->argc, series->argv));
     }
-    faults_connect(STDIN_FILENO, "/dev/null", O_RDONLY); /* the child alone reads */
+    faults_connect(STDIN_FILENO, "/dev/null", O_RDONLY); /* only the child reads */
     if (child < 0 || !faults_start_feeder(feeder) || waitpid(child, &status, 0) != child)
         abort();
     faults_end_feeder(feeder);
     return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Makes the run in this process and leaves nothing behind; returns its exit status. */
+/* Runs in this process and cleans up. Returns the exit status. */
 static int faults_run_here(const struct faults_series *series, struct faults_feeder *feeder)
 {
     memcpy(series->arguments, series->argv, ((size_t)series->argc + 1) * sizeof *series->argv);
-    optind = 0; /* getopt begins anew */
+    optind = 0; /* getopt restarts */
     if (!faults_start_feeder(feeder))
         abort();
     int status = faults_run(series->argc, series->arguments);
-    faults_connect(STDIN_FILENO, "/dev/null", O_RDONLY); /* nobody reads any more */
+    faults_connect(STDIN_FILENO, "/dev/null", O_RDONLY); /* no more reads */
     faults_end_feeder(feeder);
 #ifdef HAVE_CUDA
     __real_cudaGetLastError();
@@ -473,7 +473,7 @@ static int faults_run_here(const struct faults_series *series, struct faults_fee
     return leaks ? FAULTS_LEAK_STATUS : status;
 }
 
-/* Makes the runs that are asked for; returns the exit status, which is no run's. */
+/* Does the requested runs. Returns the exit status of the process, not of a run. */
 static int faults_run_series(struct faults_series *series)
 {
     char request[FAULTS_REQUEST_BYTES];
@@ -493,7 +493,7 @@ static int faults_run_series(struct faults_series *series)
     return 0;
 }
 
-/* A copy of a descriptor that runs connect with something else, as a stream. */
+/* Returns a stream on a copy of a descriptor, which runs redirect. */
 static FILE *faults_move(int descriptor, const char *mode)
 {
     int fd = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1L);

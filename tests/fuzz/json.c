@@ -1,7 +1,7 @@
 /*
- * Fuzzing of src/text/json_lines.h against tests/unit/json_reference.h. The first byte chooses how
- * the rest is scanned, so that seeds can be written by hand: the instruction set and what ends
- * rows, from '0' on.
+ * Compares src/text/json_lines.h with tests/unit/json_reference.h. The first byte, from '0' on,
+ * chooses the instruction set and the row end, so that seeds can be written by hand. The rest is
+ * scanned.
  */
 #include "config.h"
 

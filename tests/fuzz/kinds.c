@@ -1,8 +1,8 @@
 /*
- * Fuzzing of times (src/value/kind_time.h) and addresses (kind_ip.h): a value that is written reads
- * as itself, and inet_pton and timegm agree. The first byte chooses what is read, so that seeds can
- * be written by hand: 'i' an address, 'p' a prefix, '0' to '9' a time with so many digits, 'a' to
- * 'h' likewise as local time; of these, the field ends at the first blank.
+ * Fuzzes timestamps (src/value/kind_time.h) and IP addresses (kind_ip.h): reading a written value
+ * gives the same value, and inet_pton and timegm agree. The first byte chooses the kind, so that
+ * seeds can be written by hand: 'i' an address, 'p' a prefix, '0' to '9' a timestamp with that many
+ * digits, 'a' to 'h' the same as local time. The field of a timestamp ends at the first blank.
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@ static void must(bool holds, const char *what)
     abort();
 }
 
-/* The key of an address without brackets and a port, as inet_pton has it. */
+/* Returns the key by inet_pton of an address without brackets and port. */
 static bool reference_address(const char *text, struct kind_ip *key)
 {
     unsigned char in[16];
@@ -82,7 +82,7 @@ static void try_prefix(const char *text, size_t bytes)
              "a prefix ends before it begins");
 }
 
-/* The seconds of 2026-11-21T13:45:02Z, if the text has that shape and is a time. */
+/* Returns the seconds of a valid timestamp of the form 2026-11-21T13:45:02Z. */
 static bool reference_time(const char *text, size_t bytes, bool *has_shape, int64_t *seconds)
 {
     static const char shape[] = "0000-00-00T00:00:00Z";
@@ -141,7 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes)
     if (bytes == 0)
         return 0;
     const char way = (char)input[0];
-    /* a copy of its own size, so that reading beyond it is seen */
+    /* a copy of exact size, so that reads after it are detected */
     char *text = malloc(bytes - 1 > 0 ? bytes - 1 : 1);
     if (!text)
         abort();

@@ -1,7 +1,7 @@
 /*
- * libFuzzer: command lines. The input is their words, each ended by a NUL; the last one is what
- * files named by @FILE hold. Whatever they are, there comes a plan whose bins are in order, a text
- * of help, or one line that says what is wrong.
+ * libFuzzer: command lines. The input is their words, each ended by a NUL; the last one is the
+ * contents of files named by @FILE. The result is always a plan with ordered bins, a help text, or
+ * one line that says what is wrong.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 
 #define OPTIONS_WORDS_MAX 20
 
-static int list = -1; /* what every @FILE is */
+static int list = -1; /* descriptor of every @FILE */
 static char list_argument[32];
 
 static void require(bool holds, const char *what)
@@ -41,7 +41,7 @@ static void set_list(const char *text)
     require(pwrite(list, text, strlen(text), 0) == (ssize_t)strlen(text), "pwrite");
 }
 
-/* Lets no other file be read. */
+/* Prevents reads of other files. */
 static void replace_files(struct options *options)
 {
     if (options->edges && lists_is_file(options->edges))
@@ -63,7 +63,7 @@ static bool names_file(const struct options *options)
     return names;
 }
 
-/* A failure is told in one line, which the terminal only shows. */
+/* A failure is reported in one printable line. */
 static void check_failure(enum status status, const struct failure *failure)
 {
     char *line = NULL;
@@ -102,7 +102,7 @@ static void require_bin(const struct plan *plan, __int128 value, uint64_t bin)
             "a value in another bin");
 }
 
-/* A bin's edges, and that just the values between them are in it. */
+/* Checks a bin's edges, and that the bin contains exactly the values between them. */
 static void check_bin(const struct plan *plan, uint64_t bin)
 {
     __int128 low = binning_edge(&plan->binning, bin);
@@ -176,7 +176,7 @@ static void check_words(char **words, size_t count)
     struct options options;
     struct failure failure = {.status = STATUS_OK};
 
-    optind = 0; /* getopt begins anew */
+    optind = 0; /* getopt restarts */
     enum status status = options_parse(&options, (int)count, words, false, NULL, &failure);
     check_help(&options);
     if (status != STATUS_OK) {

@@ -1,7 +1,6 @@
 /*
- * Fuzzing of the scanners of --clf and --logfmt (src/text/row_scanner.h) against readers that go
- * byte by byte. The first byte chooses the scanner and the instruction set, from '0' on: even
- * numbers are --clf.
+ * Compares the scanners of --clf and --logfmt (src/text/row_scanner.h) with byte-by-byte readers.
+ * The first byte, from '0' on, chooses the scanner and the instruction set: even numbers are --clf.
  */
 #include "config.h"
 
@@ -19,12 +18,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes);
 /* --- the references ----------------------------------------------------------------------------
  */
 
-/* A row without the blanks around it, and where the reader is. */
+/* A row without the blanks around it, and the position of the reader. */
 struct reference {
     const char *data;
     size_t at;
     size_t end;
-    struct row_value *values; /* by the number of the column */
+    struct row_value *values; /* indexed by column number */
 };
 
 static bool is_blank(const struct reference *row, size_t at)
@@ -32,7 +31,7 @@ static bool is_blank(const struct reference *row, size_t at)
     return at == row->end || row->data[at] == ' ' || row->data[at] == '\t';
 }
 
-/* Goes after the next quote that no backslash escapes; false if there is none. */
+/* Advances after the next quote without a backslash; returns false if there is none. */
 static bool close_quote(struct reference *row)
 {
     for (; row->at < row->end && row->data[row->at] != '"'; row->at++)
@@ -130,7 +129,7 @@ static bool read_clf(struct reference *row)
 
 static const char *const logfmt_names[] = {"a", "level", "b.c", "d\\"};
 
-/* The four digits at data[at], or -1. */
+/* Returns the number of the four digits at data[at], or -1. */
 static long read_hex(const struct reference *row, size_t at)
 {
     char digits[5] = "";
@@ -144,7 +143,7 @@ static long read_hex(const struct reference *row, size_t at)
     return strtol(digits, &end, 16);
 }
 
-/* The bytes of the escape at row->at, 0 if it is none. */
+/* Returns the length of the escape at row->at; 0: no escape. */
 static size_t read_escape(const struct reference *row)
 {
     const char letter = row->at + 1 < row->end ? row->data[row->at + 1] : '\0';
@@ -222,7 +221,7 @@ static void check(bool is_right, const char *what, size_t where)
     }
 }
 
-/* The next row of data[*next..bytes) that is not blank; false if there is none. */
+/* Finds the next row of data[*next..bytes) that is not blank; returns false if there is none. */
 static bool next_row(const char *data, size_t bytes, size_t *next, struct reference *row)
 {
     do {
@@ -242,7 +241,7 @@ static bool next_row(const char *data, size_t bytes, size_t *next, struct refere
     return true;
 }
 
-/* A value's escapes are decoded into no more bytes than it has. */
+/* The decoded escapes of a value are no longer than the value. */
 static void check_decoded(const struct row_scanner *scanner, const char *data,
                           const struct row_value *value)
 {
@@ -297,7 +296,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes)
     if (bytes <= FUZZ_HEAD)
         return 0;
     const unsigned way = (unsigned)(input[0] - '0') & 255u;
-    char *data = malloc(bytes - FUZZ_HEAD); /* nothing may be read after it */
+    char *data = malloc(bytes - FUZZ_HEAD); /* reads after it are invalid */
     memcpy(data, input + FUZZ_HEAD, bytes - FUZZ_HEAD);
     setenv("GPUHIST_ISA", cpu_isa_names[way / 2 % CPU_ISA_COUNT], 1);
     cpu_isa_forget();

@@ -1,8 +1,8 @@
 /*
- * libFuzzer: reads whatever comes as states and merges those of the first one's options. What
- * is taken must make a result; and saved and read again, the same state. An input that begins with
- * 'r' is the file, behind that; any other the content of a frame, which is compressed here, or
- * nothing would get past the checksum.
+ * libFuzzer: reads the input as states and merges those with the options of the first state.
+ * Accepted states must give a result, and the same state after saving and reading. After a first
+ * byte 'r', the input is the file. Any other input is the contents of a frame, which is compressed
+ * here, because otherwise no input would pass the checksum.
  */
 #include "config.h"
 
@@ -23,9 +23,9 @@
 
 #define BINS_MAX     (1u << 20)
 #define FRAME_MAX    ((size_t)4 << 20)
-#define BUFFER_BYTES ((uint64_t)1 << 30) /* for tables */
+#define BUFFER_BYTES ((uint64_t)1 << 30) /* memory for tables */
 
-/* States in memory, as files that have names. */
+/* States in memory, as named files. */
 static int input = -1;
 static char input_name[32];
 static char saved_name[64];
@@ -75,7 +75,7 @@ static void set_input(const uint8_t *data, size_t bytes)
 struct sum {
     struct options options;
     struct context context;
-    struct plan plan; /* of the first state */
+    struct plan plan; /* plan of the first state */
     void *aggregate;
     uint64_t elements;
 };
@@ -88,7 +88,7 @@ static void destroy(struct sum *sum)
     options_destroy(&sum->options);
 }
 
-/* Adds up the states of a file. Returns whether all was well. The caller destroys the sum. */
+/* Adds up the states of a file. Returns whether all are valid. The caller destroys the sum. */
 static bool merge(const char *name, struct sum *sum)
 {
     static const struct options none;
@@ -132,7 +132,7 @@ static void save(const struct plan *plan, const void *aggregate)
     require(writer_close(writer, &failure) == STATUS_OK, "writer_close");
 }
 
-/* Writes the reductions of a finalized aggregate to nowhere. */
+/* Writes the reductions of a finalized aggregate to /dev/null. */
 static void write_reductions(const struct plan *plan, const void *aggregate)
 {
     const struct scalar *shared = aggregate; /* if there are no groups */

@@ -1,8 +1,9 @@
 /*
- * Fuzzing of src/text/text.h against tests/unit/text_reference.h. The first four bytes choose how
- * the rest is parsed, so that seeds can be written by hand: the field above '0' ('/' is -1), the
- * delimiter ('.' is none; '"': CSV), the type above '0' (above '8': hexadecimal, above '@': with a
- * point), and instruction set, room and decimals.
+ * Compares src/text/text.h with tests/unit/text_reference.h. The first four bytes choose how the
+ * rest is parsed, so that seeds can be written by hand: the field above '0' ('/' is -1), the
+ * delimiter
+ * ('.' is none; '"': CSV), the type above '0' (above '8': hexadecimal, above '@': with a point),
+ * and the instruction set, capacity and decimal places.
  */
 #include "config.h"
 
@@ -13,8 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes);
 
-/* The lines of a text, and whether it is one, are only to be seen to end, and to read nothing else.
- */
+/* Checks that functions for lines and encodings end, and read nothing else. */
 static void fuzz_text(const struct text_rules *rules, enum element_type type, size_t room,
                       const char *text, size_t bytes)
 {
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes)
     enum element_type type = (enum element_type)(input[2] % ELEMENT_TYPE_COUNT);
     char *text = reference_must(malloc(bytes - FUZZ_HEAD + !(bytes - FUZZ_HEAD)));
 
-    memcpy(text, input + FUZZ_HEAD, bytes - FUZZ_HEAD); /* nothing may be read behind it */
+    memcpy(text, input + FUZZ_HEAD, bytes - FUZZ_HEAD); /* reads after it are invalid */
     setenv("GPUHIST_ISA", cpu_isa_names[input[3] % CPU_ISA_COUNT], 1);
     cpu_isa_forget();
     fuzz_text(&rules, type, rooms[input[3] / CPU_ISA_COUNT % 4], text, bytes - FUZZ_HEAD);

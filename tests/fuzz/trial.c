@@ -17,13 +17,13 @@ const char *trial_relation_name(enum predicate_relation relation)
     return names[relation];
 }
 
-/* The bytes that are left. */
+/* The remaining bytes. */
 struct trial_bytes {
     const uint8_t *next;
     size_t count;
 };
 
-/* 0 behind the end. */
+/* Returns the next byte; 0 after the end. */
 static uint8_t trial_byte(struct trial_bytes *from)
 {
     if (from->count == 0)
@@ -32,7 +32,7 @@ static uint8_t trial_byte(struct trial_bytes *from)
     return *from->next++;
 }
 
-/* An integer between -2^63 and 2^64 - 1: a small one in a byte, others in 2, 4 or 8 more. */
+/* Reads an integer from -2^63 to 2^64 - 1: a small one from a byte, others from 2, 4 or 8 more. */
 static __int128 trial_number(struct trial_bytes *from)
 {
     uint8_t first = trial_byte(from);
@@ -48,14 +48,14 @@ static __int128 trial_number(struct trial_bytes *from)
     return (__int128)word;
 }
 
-/* One from 1 on. */
+/* Reads an integer of at least 1. */
 static uint64_t trial_positive(struct trial_bytes *from)
 {
     __int128 number = trial_number(from);
     return number > 0 ? (uint64_t)number : 1;
 }
 
-/* Whether bins that are empty can be printed: there are not too many. */
+/* Returns whether empty bins can be printed: there are not too many. */
 static bool trial_takes_zeros(const struct trial *trial)
 {
     switch (trial->bins) {
@@ -93,7 +93,7 @@ static const struct reduction trial_reductions[] = {
     {.id = REDUCTION_XOR, .name = "xor"},
 };
 
-/* Those that take a table. */
+/* Reductions that need a table. */
 static const struct reduction trial_tables[] = {
     {.id = REDUCTION_DISTINCT, .name = "distinct"},
     {.id = REDUCTION_MODE, .name = "mode"},
@@ -104,7 +104,7 @@ static const struct reduction trial_tables[] = {
     {.id = REDUCTION_QUANTILE, .name = "p100", .percentage = {100, 0}},
 };
 
-/* Each at most once, in an order that the bytes say. */
+/* Reads reductions, each at most once, in an order given by the bytes. */
 static void trial_read_reductions(struct trial *trial, struct trial_bytes *from)
 {
     const size_t kinds = sizeof trial_reductions / sizeof *trial_reductions;
@@ -162,7 +162,7 @@ static void trial_read_operation(struct trial *trial, struct trial_bytes *from)
         trial->rules.strict = kind & 4;
         trial->rules.descending = kind & 8;
         trial->rules.purged = kind & 16;
-        trial->text.more[0] = 0; /* it takes no weights, and no groups */
+        trial->text.more[0] = 0; /* it supports neither weights nor groups */
         trial->second_name = NULL;
         break;
     default:
@@ -173,7 +173,7 @@ static void trial_read_operation(struct trial *trial, struct trial_bytes *from)
     }
 }
 
-/* Reads which fields have names, and which they are. */
+/* Reads which fields have names, and the names. */
 static void trial_read_names(struct trial *trial, struct trial_bytes *from)
 {
     static const char *const names[] = {"a", "b", "id", "ms", "a b", "a,b", "q\"q", "-"};
@@ -215,7 +215,7 @@ static void trial_read_element(struct trial *trial, struct trial_bytes *from)
         trial_read_names(trial, from);
 }
 
-/* The rest of the bytes, so often as is asked for. */
+/* Repeats the rest of the bytes as requested. */
 static void trial_read_data(struct trial *trial, struct trial_bytes *from, size_t repeats)
 {
     size_t most = from->count > 0 ? TRIAL_DATA_MAX / from->count : 0;
@@ -245,7 +245,7 @@ void trial_read(struct trial *trial, const uint8_t *bytes, size_t count)
     size_t split = (size_t)trial_positive(&from);
     trial_read_data(trial, &from, repeats);
     trial->split = way & 64 && split < trial->bytes ? split : trial->bytes;
-    if (trial->frame_bytes < trial->bytes / 32) /* each takes its time */
+    if (trial->frame_bytes < trial->bytes / 32) /* frames take time */
         trial->frame_bytes = trial->bytes / 32;
 }
 
@@ -369,7 +369,7 @@ static void trial_write_input(const struct trial *trial, FILE *out)
     fprintf(out, "--type=%s%s%c", trial->element.name, trial->element.swapped ? "be" : "", 0);
     if (trial->is_text) {
         fprintf(out, "--text%c--invalid=%s%c", 0, invalid[trial->invalid], 0);
-        if (trial->header_lines != 1 || !trial->field_name) /* one is what a name means */
+        if (trial->header_lines != 1 || !trial->field_name) /* a name implies one */
             fprintf(out, "--header=%u%c", (unsigned)trial->header_lines, 0);
         trial_write_field(out, "field", trial->field_name, trial->text.field);
         if (trial->text.more[0] != 0)
