@@ -271,6 +271,20 @@ MUTATIONS = [
      "gap > STATE_GAP_MAX || run->n + gap > STATE_RUN_BINS", "state"),
     ("src/aggregate/state.c", "n > bins - state->start - skipped)", "n > bins - state->start)",
      "state"),
+    # Ranks of strings, words in place of numbers, arrays of any dimensions, dashes of web logs.
+    ("src/lib/table_order.c", "if (sort->ranks->is_ranked[w])", "if (w + 1 == sort->table->layout.key_words)", "by.bats"),
+    ("src/lib/table_order.c", "for (size_t i = 0; sort->ranks && i < n; i++)", "for (size_t i = 1; sort->ranks && i < n; i += 2)",
+     "table"),
+    ("src/lib/table_read.c", "if (table->spill.count > 0 || table_is_too_large(table) ||", "if (", "table"),
+    ("src/value/kind_find.c", "        found->placeholders++;\n", "", "found_kinds.bats"),
+    ("src/cli/find_kinds.c", "placeholders == items.count;", "true;", "found_kinds.bats"),
+    ("src/input/npy.c", "    npy->columns = npy->dimensions = 1;\n    npy->is_column_major = false;\n",
+     "    npy->columns = npy->dimensions = 1;\n", "npy.bats"),
+    ("src/text/clf.c", "value.kind = ROW_DASH;", "value.kind = ROW_NULL;", "clf.bats"),
+    ("src/text/text_rows.c", "column->takes_dash = column->is_text || of->find;", "column->takes_dash = column->is_text;",
+     "clf.bats"),
+    ("src/value/kind_time_bucket.c", " ||\n        memchr(text + used, ' ', bytes - used))", ")", "kind_time"),
+    ("src/text/text_reason.c", 'condition->negated ? "!" : ""', '""', "advice.bats"),
 ]
 
 

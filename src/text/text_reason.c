@@ -1,4 +1,5 @@
-/* Implements text_reason.h: why, and lists of rules, of which the first that applies gives advice.
+/* Implements text_reason.h: the reasons, and lists of rules; the first rule that applies gives
+ * advice.
  */
 #include "config.h"
 
@@ -303,7 +304,7 @@ static void text_reason_choose_kind(const struct text_reading *reading, const ch
         strcpy(out, "try COLUMN:text");
 }
 
-/* A rule of a list, of which the first that is so gives the advice; the last one is. */
+/* A rule. In a list, the first rule that applies gives the advice; the last one always applies. */
 struct text_rule {
     bool is_so;
     const char *advice;
