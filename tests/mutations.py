@@ -165,9 +165,9 @@ MUTATIONS = [
      "if (gap < none ? false : count != 8)", "kind_ip"),
 
     # JSON lines, and logfmt.
-    ("src/text/logfmt.c", "end && memchr(", "end || memchr(", "logfmt"),
+    ("src/text/logfmt.c", "end && memchr(", "end || memchr(", "logfmt.bats"),
     ("src/text/logfmt.c", "return *at == end || text_line_is_blank(data[*at]) ?", "return true ?",
-     "logfmt"),
+     "logfmt.bats"),
     ("src/text/json_lines.c", "if (*code >= 0xdc00 || bytes < 12", "if (bytes < 12",
      "json_lines.bats:surrogate"),
     ("src/text/json_lines.c", "continue; /* the second half of a surrogate pair */", ";",
@@ -390,6 +390,10 @@ def main():
             found = file.read().count(text)
         if found != 1:
             sys.exit(f"mutations.py: {name} has {found} times, not once: {text}")
+    for test in sorted({test for row in rows for test in split_tests(row[3])}):
+        name = test.partition(":")[0] if ".bats" in test else f"unit/{test}.c"
+        if not os.path.exists(os.path.join(source, "tests", name)):
+            sys.exit(f"mutations.py: there is no tests/{name}")
     if options.list:
         return 0
 
