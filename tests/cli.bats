@@ -103,7 +103,7 @@ same_as() {
     cd "$BATS_TEST_TMPDIR"
     gpuhist histogram --help >help
     for line in \
-        '  -t, --type TYPE         read i8 to u64, f16 bf16 f32 f64; le or be: u16be' \
+        '  -t, --type TYPE         read i8-i64, u8-u64, f16, bf16, f32, f64; BE: u16be' \
         '      --binary            read binary input, of i32 unless -t is given' \
         '      --text              read text (default: detected)' \
         '  -f, --field COLUMN      use column N (-1: last) or NAME (default: all)' \
@@ -122,18 +122,18 @@ same_as() {
     gpuhist uniq --help | sed -n 's/^CONDITION: "\(.*\)"$/\1/p' | sed 's/", "/\n/g' >conditions
     [ "$(wc -l <conditions)" -eq 3 ]
     while read -r condition; do
-        printf 's a b 4\n200 a b 2026-11-21T13:00:01Z\n' >rows
+        printf 'status a b 4\n200 a b 2026-11-21T13:00:01Z\n' >rows
         [[ $condition != 1:* ]] || printf '10.1.2.3\n' >rows
         [[ $condition != 4:* ]] || sed -i 1d rows
         [ "$(gpuhist count --all --where "$condition" rows)" = 1 ]
     done <conditions
     run -0 gpuhist merge --help
     [[ $output != *COLUMN:* ]]
-    [ "${lines[2]}" = "States contain no options of the output, except that percentiles of reduce are" ]
-    [ "${lines[3]}" = "interpolated: give them to merge, such as --format csv, or --top 10 and" ]
+    [ "${lines[2]}" = "States store whether percentiles of reduce are interpolated, and no other" ]
+    [ "${lines[3]}" = "output option: give merge --format csv, ..., or for states of histogram and" ]
     run -0 gpuhist reduce --help
-    [[ $output == *"svar and sstdev (of a sample), distinct, mode, median (of an even count"* ]]
-    [[ $output == *"      --by COLUMN         compute one result per group: N, NAME or u32@8"* ]]
+    [[ $output == *"svar, sstdev (of a sample, not a population), distinct, mode, median (the"* ]]
+    [[ $output == *"      --by COLUMN         group by column N or NAME: one result per group"* ]]
 }
 
 # bats test_tags=plain

@@ -182,7 +182,7 @@ options_of_specs() {
     # zsh: the same names, by the same function
     ! command -v zsh >/dev/null || [ "$(LC_ALL=C.UTF-8 zsh -fc "$(cat "$srcdir/completions/header.sh")
         _gpuhist_header --csv my.csv.gz --by ''")" = $'id\nlong name\nlatency_ms\ngröße' ]
-    zsh_specs bash uniq | grep -Fqx -e '*--by=[compute one result per group: N, NAME or u32@8]:COLUMN:_gpuhist_columns'
+    zsh_specs bash uniq | grep -Fqx -e '*--by=[group by column N or NAME: one result per group]:COLUMN:_gpuhist_columns'
 }
 
 # fish_complete LINE: what fish offers for the last word of it, one a line, without descriptions.

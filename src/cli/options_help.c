@@ -70,13 +70,13 @@ char *options_help(const struct options *options)
         fprintf(help, "\n");
     if (command->traits & OPTIONS_READS_INPUT && !is_overview)
         fprintf(help,
-                "COLUMN: N, NAME or A+B (timestamps), then :TYPE or :TYPE/WIDTH, such as ip/24,\n"
+                "COLUMN: N, NAME, A+B (timestamps) or u32@8 (records), then :TYPE[/WIDTH]: ip/24,\n"
                 "  int/100, time/15m, time/month, time/hour-of-day, time/day-of-week (1 Monday)\n");
     if (command->traits & OPTIONS_READS_INPUT)
         fprintf(help, "Column types: %s\n", kinds);
     if (command->traits & OPTIONS_READS_INPUT && !is_overview)
         fprintf(help, "CONDITION: \"4:time>=2026-11-21T13:00\", \"1:ip=10.0.0.0/8\", "
-                      "\"s=200,304\"\n"
+                      "\"status=200,304\"\n"
                       "  = != < <= > >=, for strings also ^= (begins), *= (contains), ~ !~ "
                       "(regex)\n");
     if (command->action != OPTIONS_INFO)

@@ -26,8 +26,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .alias = "distinct",
             .help = "count each distinct value",
             .usage = "gpuhist uniq [OPTION]... [FILE]...\n"
-                     "Count each distinct value, and print the values in ascending order, as\n"
-                     "`sort -n | uniq -c` does.\n",
+                     "Count each distinct value, and print the values in ascending order, that\n"
+                     "of `sort -n | uniq -c`.\n",
             .examples =
                 "  gpuhist uniq -f 9 --where '10>=1M' access.log   statuses of large files\n"
                 "  gpuhist uniq -f 10 --by 9 --top 3 access.log    top 3 sizes by status\n",
@@ -42,11 +42,11 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .usage =
                 "gpuhist reduce [OPS] [OPTION]... [FILE]...\n"
                 "Print the statistics that OPS names, separated by commas.\n"
-                "Default: count,sum,min,max,mean,variance,stddev,and,or,xor (of a population)\n"
-                "Also: svar and sstdev (of a sample), distinct, mode, median (of an even count\n"
-                "the lower of the two in the middle), q1, q3, iqr, any percentile, as p99.9\n",
+                "Default: count,sum,min,max,mean,variance,stddev,and,or,xor\n"
+                "Also: svar, sstdev (of a sample, not a population), distinct, mode, median (the\n"
+                "lower middle value of an even count), q1, q3, iqr, or percentiles such as p99.9\n",
             .examples = "  gpuhist reduce count,p50,p99 -f 10 --by 9 access.log   sizes by status\n"
-                        "  gpuhist reduce sum,max --csv -f ms:.2,bytes x.csv      of two columns\n"
+                        "  gpuhist reduce sum,max --csv -f ms:.2,bytes x.csv      two columns\n"
                         "  gpuhist reduce p99 --jsonl -f .ms --missing skip x.jsonl\n",
             .operation = OPERATION_REDUCE,
             .traits = OPTIONS_REDUCES | OPTIONS_HAS_GROUPS | OPTIONS_HAS_RESULT |
@@ -58,9 +58,10 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .help = "count the values that satisfy each predicate",
             .usage = "gpuhist count [PREDICATE]... [OPTION]... [FILE]...\n"
                      "Count the values that satisfy each predicate, in one pass over the input;\n"
-                     "without a predicate and -f, count the rows.\n",
+                     "with no predicate and no -f, count the rows.\n",
             .examples = "  gpuhist count --where '9>=500' access.log             failed requests\n"
-                        "  gpuhist count --ge 1M --all -f 10 --by 9 access.log   sizes by status\n",
+                        "  gpuhist count --ge 1M --all -f 10 --by 9 access.log   "
+                        "large ones by status\n",
             .operation = OPERATION_COUNT,
             .traits = OPTIONS_TESTS_VALUES | OPTIONS_HAS_GROUPS | OPTIONS_HAS_RESULT |
                       OPTIONS_READS_INPUT | OPTIONS_RUNS,
@@ -82,11 +83,11 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
         .help = "merge state files written by --save",
         .usage = "gpuhist merge [OPTION]... [FILE]...\n"
                  "Merge state files written by --save, and print the result.\n"
-                 "States contain no options of the output, except that percentiles of reduce are\n"
-                 "interpolated: give them to merge, such as --format csv, or --top 10 and\n"
-                 "--percentiles 50 for states of histogram and uniq.\n",
+                 "States store whether percentiles of reduce are interpolated, and no other\n"
+                 "output option: give merge --format csv, ..., or for states of histogram and\n"
+                 "uniq --top 10 or --percentiles 50.\n",
         .examples = "  gpuhist uniq --save monday.state -o /dev/null monday.txt   make a state\n"
-                    "  gpuhist merge --top 10 monday.state tuesday.state          of both days\n",
+                    "  gpuhist merge --top 10 monday.state tuesday.state          merge two days\n",
         .action = OPTIONS_MERGE,
         .traits = OPTIONS_PRINTS_BINS | OPTIONS_READS_STATES | OPTIONS_RUNS,
     },
@@ -155,7 +156,7 @@ const struct options_row options_rows[] = {
            .expected = "1 for the first, -1 for the last, ..., or a name, and a type such as :.2",
            .is_common = true)
     OPTION(SELECTION, OPTIONS_HAS_GROUPS, 0, "by", "COLUMN",
-           "compute one result per group: N, NAME or u32@8",
+           "group by column N or NAME: one result per group",
            TARGET(COLUMNS, by), .maximum = 8,
            .expected = "a field's number or name, or in records such as u32@8", .is_common = true)
     OPTION(SELECTION, OPTIONS_READS_INPUT, 0, "where", "CONDITION",
@@ -169,7 +170,7 @@ const struct options_row options_rows[] = {
            TARGET(COLUMNS, weight), .maximum = 1,
            .expected = "a field's number or name, or in records such as u32@8", .is_common = true)
     OPTION(SELECTION, OPTIONS_READS_INPUT, 0, "names", NULL,
-           "treat all columns as names, even numbers", FLAG(names_only, true))
+           "treat all columns as names, numbers too", FLAG(names_only, true))
 
     OPTION(BINS, OPTIONS_MAKES_BINS, 'b', "bins", "N",
            "use N bins: values 0 to N-1, or divide --range",
@@ -206,7 +207,7 @@ const struct options_row options_rows[] = {
            "write the dropped values to FILE", FILENAME(print.purged))
 
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS | OPTIONS_HAS_GROUPS, 0, "top", "K",
-           "print only the K highest counts (of each group)",
+           "print the K highest counts, or first groups by --sort",
            NUMBER(print.top, 1, UINT64_MAX, "a number of bins, such as 10"), .is_common = true)
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS | OPTIONS_HAS_GROUPS, 0, "min-count", "N",
            "print only lines with a count of at least N",
@@ -214,7 +215,7 @@ const struct options_row options_rows[] = {
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "other", NULL,
            "add a line for what --top and --min-count omit", FLAG(print.other, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS | OPTIONS_HAS_GROUPS, 0, "sort", "ORDER",
-           "sort by bin (default), count, or a result such as p99",
+           "sort by bin (value) or count; groups: count, p99, ...",
            TARGET(TEXT, print.sort), .words = "bin count")
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "percent", NULL,
            "add a column of percentages", FLAG(print.percent, true))
@@ -259,7 +260,7 @@ const struct options_row options_rows[] = {
            "also save a state for merge (-: print it instead)", FILENAME(print.save))
 
     OPTION(INPUT, OPTIONS_READS_INPUT, 't', "type", "TYPE",
-           "read i8 to u64, f16 bf16 f32 f64; le or be: u16be",
+           "read i8-i64, u8-u64, f16, bf16, f32, f64; BE: u16be",
            .kind = OPTIONS_TYPE, .words = "{i,u}{8,16,32,64}{,le,be}", .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "binary", NULL,
            "read binary input, of i32 unless -t is given", FLAG(binary, true))
@@ -300,7 +301,7 @@ const struct options_row options_rows[] = {
            "read one integer per binary record of BYTES",
            SIZE(record_bytes, 1, OPTIONS_RECORD_MAX, "bytes from 1 to 16M, such as 24"))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "offset", "BYTES",
-           "read that integer at this byte offset (default: 0)",
+           "byte offset of that integer in its record (default: 0)",
            SIZE(record_offset, 0, UINT64_MAX, "bytes, such as 8"), GIVEN(has_offset))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "time-format", "FORMAT",
            "read timestamps in this form: \"%d.%m.%Y %H:%M\"",
@@ -309,16 +310,16 @@ const struct options_row options_rows[] = {
            "use this year for a --time-format without one",
            NUMBER(year, 1, 9999, "a year from 1 to 9999"))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "tz", "ZONE",
-           "use the days and hours of ZONE: Europe/Berlin",
+           "print and group timestamps in ZONE: Europe/Berlin",
            TARGET(TEXT, zone_name))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "invalid", "HOW",
-           "abort at invalid values (default), fail, warn, ignore",
+           "invalid: abort (default), fail at end, warn, ignore",
            CHOICE(invalid, INVALID_ABORT, "abort fail warn ignore"), .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "missing", "HOW",
-           "reject missing values (error), or skip their rows",
+           "missing values: error (default) or skip (the row)",
            CHOICE(missing, OPTIONS_MISSING_ERROR, "error skip"), .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "decompress", "HOW",
-           "decompress input (auto), or read it as it is (none)",
+           "auto (default): decompress input; none: read it as is",
            CHOICE(no_decompression, false, "auto none"))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "memory", "SIZE",
            "limit memory of zstd and xz decoders (default: 128M)",
