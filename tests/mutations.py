@@ -351,8 +351,8 @@ class Tree:
                            srcdir=self.source, GPUHIST_TEST_SHARE="8")
         if ".bats" in test:
             name, _, pattern = test.partition(":")
-            command = ["bats", "--tap", "--filter-tags", "!slow,!plain"]
-            command += ["-f", pattern] if pattern else []
+            command = ["bats", "--tap"]
+            command += ["-f", pattern] if pattern else ["--filter-tags", "!slow,!plain"]
             command.append(os.path.join(self.source, "tests", name))
         else:
             command = [os.path.join("tests/unit", test)]
