@@ -656,7 +656,10 @@ static void test_zeros(size_t words, size_t count, uint64_t bytes)
     struct table *table = NULL;
     struct table_writer *writer;
     struct failure failure;
+    uint64_t keys[TABLE_ACCUMULATE_MAX];
+    uint64_t weights[TABLE_ACCUMULATE_MAX];
     uint64_t row[4] = {0};
+    size_t n = 0; /* number of keys to add */
     bool right = true;
     uint64_t fives = 0;
 
@@ -667,13 +670,18 @@ static void test_zeros(size_t words, size_t count, uint64_t bytes)
         const uint64_t key = i % count == 0 ? 0 : key_of(i % count);
         const uint64_t weight = i >= 2 * count && i % 2 == 1 ? 5 : 0;
         fives += weight / 5;
-        row[0] = key;
-        row[1] = weight;
-        right = (i % 3 == 0 ? table_writer_add_rows(writer, row, 1, &failure)
-                            : table_writer_accumulate(writer, &key, NULL, &weight, 1, &failure)) ==
-                STATUS_OK;
+        row[0] = keys[n] = key;
+        row[1] = weights[n] = weight;
+        if (i % 3 == 0)
+            right = table_writer_add_rows(writer, row, 1, &failure) == STATUS_OK;
+        else if (++n >= TABLE_ACCUMULATE_MAX - i % 2) {
+            right = table_writer_accumulate(writer, keys, NULL, weights, n, &failure) == STATUS_OK;
+            n = 0;
+        }
     }
-    right = right && table_writer_flush(writer, &failure) == STATUS_OK;
+    right = right &&
+            table_writer_accumulate(writer, keys, NULL, weights, n, &failure) == STATUS_OK &&
+            table_writer_flush(writer, &failure) == STATUS_OK;
     table_writer_close(writer);
     right = right && table_finalize(table, TABLE_ASCENDING, &failure) == STATUS_OK &&
             table_distinct(table) == count && table_total(table) == 5 * fives;
