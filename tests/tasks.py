@@ -156,7 +156,7 @@ ANSWERS = {
         lambda files: counts(row.status for log in files.logs for row in log),
     "the 10 most requested paths, without their queries":
         lambda files: top(row.path.partition("?")[0] for row in files.log),
-    "bytes sent per status, without the rows that have `-`":
+    "bytes sent per status, without rows whose size is `-`":
         lambda files: lines((status, sum(sent)) for status, sent in
                             groups((row for row in files.log if row.bytes is not None),
                                    lambda row: row.status, lambda row: row.bytes)),
@@ -164,7 +164,7 @@ ANSWERS = {
     "99th percentile of the response time per status":
         lambda files: lines((status, quantile(ms, 99)) for status, ms in
                             groups(files.log, lambda row: row.status, lambda row: row.ms)),
-    "the same from JSON Lines, without the rows that lack the time":
+    "the same from JSON Lines, without rows that lack the response time":
         lambda files: lines((status, quantile(ms, 99)) for status, ms in
                             groups(files.log, lambda row: row.status, lambda row: row.ms)),
     "the five slowest paths from logfmt":
