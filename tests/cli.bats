@@ -103,10 +103,10 @@ same_as() {
     cd "$BATS_TEST_TMPDIR"
     gpuhist histogram --help >help
     for line in \
-        '  -t, --type TYPE         read i8-i64, u8-u64, f16, bf16, f32, f64; BE: u16be' \
-        '      --binary            read binary input, of i32 unless -t is given' \
+        '  -t, --type TYPE         read i8-i64, u8-u64, f16, bf16, f32, f64; +be: u16be' \
+        '      --binary            read binary input (i32 unless -t is given)' \
         '      --text              read text (default: detected)' \
-        '  -f, --field COLUMN      use column N (-1: last) or NAME (default: all)' \
+        '  -f, --field COLUMN      use column N (-1: last) or NAME (default: all numbers)' \
         '      --weight COLUMN     sum this column instead of counting' \
         '      --save FILE         also save a state for merge (-: print it instead)'; do
         grep -qxF -e "$line" help
@@ -129,8 +129,8 @@ same_as() {
     done <conditions
     run -0 gpuhist merge --help
     [[ $output != *COLUMN:* ]]
-    [ "${lines[2]}" = "States store whether percentiles of reduce are interpolated, and no other" ]
-    [ "${lines[3]}" = "output option: give merge --format csv, ..., or for states of histogram and" ]
+    [ "${lines[2]}" = "A state stores one output option: whether percentiles are interpolated. Give" ]
+    [ "${lines[3]}" = "the others to merge, such as --format csv; also --top 10 or --percentiles 50 for" ]
     run -0 gpuhist reduce --help
     [[ $output == *"svar, sstdev (of a sample, not a population), distinct, mode, median (the"* ]]
     [[ $output == *"      --by COLUMN         group by column N or NAME: one result per group"* ]]

@@ -69,9 +69,10 @@ char *options_help(const struct options *options)
     if (command->action != OPTIONS_INFO)
         fprintf(help, "\n");
     if (command->traits & OPTIONS_READS_INPUT && !is_overview)
-        fprintf(help,
-                "COLUMN: N, NAME, A+B (timestamps) or u32@8 (records), then :TYPE[/WIDTH]: ip/24,\n"
-                "  int/100, time/15m, time/month, time/hour-of-day, time/day-of-week (1 Monday)\n");
+        fprintf(
+            help,
+            "COLUMN: N, NAME, A+B (timestamps) or u32@8 (records), optional :TYPE[/WIDTH]:\n"
+            "  ip/24, int/100, time/15m, time/1mo, time/hour-of-day, time/day-of-week (Mon=1)\n");
     if (command->traits & OPTIONS_READS_INPUT)
         fprintf(help, "Column types: %s\n", kinds);
     if (command->traits & OPTIONS_READS_INPUT && !is_overview)

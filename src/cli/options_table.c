@@ -12,7 +12,7 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .alias = "hist",
             .help = "count the values in each bin (the default)",
             .usage = "gpuhist [histogram] [OPTION]... [FILE]...\n"
-                     "Count the values in each bin, by default in bins that fit the values.\n",
+                     "Count the values in each bin, by default in automatic bins.\n",
             .examples = "  gpuhist --bins 5M ids.bin                    ids below 5000000\n"
                         "  gpuhist --width 1h -f 4:time access.log      requests by hour\n"
                         "  gpuhist --log2=3 -f 10 --by 9 --plot x.log   sizes by status\n",
@@ -26,10 +26,10 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .alias = "distinct",
             .help = "count each distinct value",
             .usage = "gpuhist uniq [OPTION]... [FILE]...\n"
-                     "Count each distinct value, and print the values in ascending order, that\n"
-                     "of `sort -n | uniq -c`.\n",
+                     "Count each distinct value, and print the values in ascending order, as\n"
+                     "`sort -n | uniq -c` does.\n",
             .examples =
-                "  gpuhist uniq -f 9 --where '10>=1M' access.log   statuses of large files\n"
+                "  gpuhist uniq -f 9 --where '10>=1M' access.log   statuses of large responses\n"
                 "  gpuhist uniq -f 10 --by 9 --top 3 access.log    top 3 sizes by status\n",
             .operation = OPERATION_UNIQ,
             .traits = OPTIONS_PRINTS_BINS | OPTIONS_WEIGHS | OPTIONS_HAS_GROUPS |
@@ -61,7 +61,7 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                      "with no predicate and no -f, count the rows.\n",
             .examples = "  gpuhist count --where '9>=500' access.log             failed requests\n"
                         "  gpuhist count --ge 1M --all -f 10 --by 9 access.log   "
-                        "large ones by status\n",
+                        "large and all, by status\n",
             .operation = OPERATION_COUNT,
             .traits = OPTIONS_TESTS_VALUES | OPTIONS_HAS_GROUPS | OPTIONS_HAS_RESULT |
                       OPTIONS_READS_INPUT | OPTIONS_RUNS,
@@ -74,18 +74,20 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .usage =
                 "gpuhist stalin-sort [OPTION]... [FILE]...\n"
                 "Copy the values in input order, but drop those smaller than an earlier one.\n",
-            .examples = "  gpuhist stalin-sort --purged late.txt times.txt   save the others\n",
+            .examples =
+                "  gpuhist stalin-sort --purged late.txt times.txt   save the dropped values\n",
             .operation = OPERATION_STALIN_SORT,
             .traits = OPTIONS_PURGES | OPTIONS_READS_INPUT | OPTIONS_RUNS,
         },
     {
         .name = "merge",
         .help = "merge state files written by --save",
-        .usage = "gpuhist merge [OPTION]... [FILE]...\n"
-                 "Merge state files written by --save, and print the result.\n"
-                 "States store whether percentiles of reduce are interpolated, and no other\n"
-                 "output option: give merge --format csv, ..., or for states of histogram and\n"
-                 "uniq --top 10 or --percentiles 50.\n",
+        .usage =
+            "gpuhist merge [OPTION]... [FILE]...\n"
+            "Merge state files written by --save, and print the result.\n"
+            "A state stores one output option: whether percentiles are interpolated. Give\n"
+            "the others to merge, such as --format csv; also --top 10 or --percentiles 50 for\n"
+            "states of histogram and uniq.\n",
         .examples = "  gpuhist uniq --save monday.state -o /dev/null monday.txt   make a state\n"
                     "  gpuhist merge --top 10 monday.state tuesday.state          merge two days\n",
         .action = OPTIONS_MERGE,
@@ -95,9 +97,9 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
         .name = "info",
         .help = "print the version, usable engines and formats",
         .usage = "gpuhist info\n"
-                 "Print the version; for each engine, whether it can run here or why not; the\n"
-                 "compression formats, with their libraries; and what runs on the GPU, and what\n"
-                 "only on the CPU.\n",
+                 "Print the version; for each engine, whether it can run here, and if not, why;\n"
+                 "the compression formats, with their libraries; and what runs on the GPU, and\n"
+                 "what runs only on the CPU.\n",
         .examples = "  gpuhist info | grep '^cuda'   whether the GPU can be used\n",
         .action = OPTIONS_INFO,
         .traits = OPTIONS_RUNS,
@@ -140,7 +142,7 @@ const struct options_command *options_find_command(const char *name)
 
 const char *const options_groups[OPTIONS_GROUPS] = {
     [OPTIONS_SELECTION] = "Columns and rows",
-    [OPTIONS_BINS] = "Bins (default: automatic, of round widths)",
+    [OPTIONS_BINS] = "Bins (default: automatic, with round widths)",
     [OPTIONS_PREDICATES] = "Predicates",
     [OPTIONS_STALIN_SORT] = "Dropping",
     [OPTIONS_OUTPUT] = "Output",
@@ -151,7 +153,7 @@ const char *const options_groups[OPTIONS_GROUPS] = {
 /* clang-format off */
 const struct options_row options_rows[] = {
     OPTION(SELECTION, OPTIONS_READS_INPUT, 'f', "field", "COLUMN",
-           "use column N (-1: last) or NAME (default: all)",
+           "use column N (-1: last) or NAME (default: all numbers)",
            TARGET(COLUMNS, field), .maximum = 32,
            .expected = "1 for the first, -1 for the last, ..., or a name, and a type such as :.2",
            .is_common = true)
@@ -170,7 +172,7 @@ const struct options_row options_rows[] = {
            TARGET(COLUMNS, weight), .maximum = 1,
            .expected = "a field's number or name, or in records such as u32@8", .is_common = true)
     OPTION(SELECTION, OPTIONS_READS_INPUT, 0, "names", NULL,
-           "treat all columns as names, numbers too", FLAG(names_only, true))
+           "treat columns as header names, even numbers (2017)", FLAG(names_only, true))
 
     OPTION(BINS, OPTIONS_MAKES_BINS, 'b', "bins", "N",
            "use N bins: values 0 to N-1, or divide --range",
@@ -238,9 +240,9 @@ const struct options_row options_rows[] = {
                        " (rsvg-convert makes png)",
            .is_common = true)
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "header-out", NULL,
-           "print the column names first in tsv", FLAG(print.header_out, true))
+           "in tsv, print the column names first", FLAG(print.header_out, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "plot", NULL,
-           "draw bars, for groups a heat map (--no-plot: a table)",
+           "draw bars, or a heat map of groups (--no-plot: table)",
            FLAG(print.plot, PRINT_PLOT_ALWAYS))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "no-plot", NULL,
            "print a table without bars at a terminal", FLAG(print.plot, PRINT_PLOT_NEVER),
@@ -260,10 +262,10 @@ const struct options_row options_rows[] = {
            "also save a state for merge (-: print it instead)", FILENAME(print.save))
 
     OPTION(INPUT, OPTIONS_READS_INPUT, 't', "type", "TYPE",
-           "read i8-i64, u8-u64, f16, bf16, f32, f64; BE: u16be",
+           "read i8-i64, u8-u64, f16, bf16, f32, f64; +be: u16be",
            .kind = OPTIONS_TYPE, .words = "{i,u}{8,16,32,64}{,le,be}", .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "binary", NULL,
-           "read binary input, of i32 unless -t is given", FLAG(binary, true))
+           "read binary input (i32 unless -t is given)", FLAG(binary, true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "text", NULL,
            "read text (default: detected)", FLAG(text, true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 'd', "delimiter", "C",
@@ -284,7 +286,7 @@ const struct options_row options_rows[] = {
            "read integers in base 10 (default) or 16",
            CHOICE(base, OPTIONS_BASE_10, "10 16"))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "decimals", "N",
-           "read N decimal places, or round to them: round.N",
+           "read up to N decimal places; round.N rounds to N",
            TARGET(DECIMALS, decimals), .maximum = TEXT_DECIMALS_MAX,
            .expected = "a number from 0 to 18, or round.6 to round numbers",
            GIVEN(has_decimals),
@@ -313,7 +315,7 @@ const struct options_row options_rows[] = {
            "print and group timestamps in ZONE: Europe/Berlin",
            TARGET(TEXT, zone_name))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "invalid", "HOW",
-           "invalid: abort (default), fail at end, warn, ignore",
+           "invalid values: abort (default), fail, warn or ignore",
            CHOICE(invalid, INVALID_ABORT, "abort fail warn ignore"), .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "missing", "HOW",
            "missing values: error (default) or skip (the row)",
@@ -364,7 +366,7 @@ const struct options_row options_rows[] = {
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 'v', "verbose", NULL,
            "report on stderr which engines run, and why", FLAG(verbose, true))
     OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'q', "quiet", NULL,
-           "print no notes, do not report values out of range", FLAG(quiet, true))
+           "print no notes and no report of out-of-range values", FLAG(quiet, true))
     OPTION(EXECUTION, OPTIONS_RUNS, 'h', "help", NULL,
            "print this help; -V, --version: print the version", FLAG(help, true), .is_common = true)
     OPTION(EXECUTION, OPTIONS_RUNS, 'V', "version", NULL,
