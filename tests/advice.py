@@ -318,6 +318,8 @@ def check_missing():
         status, out, _ = run(f"{typed} --invalid ignore -q", table)
         same((status, out), (0, f"{wanted}\n" if wanted is not None else out), typed)
     same(run("count --csv --where n=.", table)[:2], (0, f"{cells.count('.')}\n"))
+    advised("count --csv --where n=.,30", "(try 'n:text=.,30')", table)
+    same(run("count --csv --where n:text=.,30", table)[:2], (0, f"{cells.count('.') + cells.count('30')}\n"))
 
 
 def check_logs():

@@ -59,6 +59,14 @@ END
     fails "missing field 'agent'" uniq --clf -f agent <<<'a - - [t] "r" 200 1'
     fails "invalid integer '-' (try --missing skip)" uniq --clf -f bytes <<<'a - - [t] "r" 304 -'
     fails "missing field '12'" uniq --clf -f 12 <<<"$line"
+    # a dash after the agent: a string among strings or alone, missing among numbers
+    printf 'a - - [t] "r" 200 1 "-" "b" %s\n' '- - 0.5' '- x -' '"-" "-" 0.25' >log
+    [ "$(gpuhist uniq --clf -f 10 log)" = $'-\t3' ]
+    [ "$(gpuhist uniq --clf -f 11 log)" = $'-\t2\nx\t1' ]
+    run --separate-stderr gpuhist reduce sum --clf -f 12 log
+    assert_failed 1 "log:2: invalid number '-' (try --missing skip)"
+    [ "$(gpuhist reduce sum --clf -f 12 --missing skip -q log)" = 0.75 ]
+    [ "$(gpuhist count --clf --where 12= log)" = 1 ]
 }
 
 @test "columns that are none, and options that do not go with --clf" {

@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof *(array))
@@ -761,6 +762,62 @@ static void test_locked(void)
     sample_close(&sample);
 }
 
+/* A thread that adds keys until it has to wait. */
+struct waiter {
+    struct table *table;
+    uint64_t count;
+    _Atomic uint64_t added;
+    bool failed;
+};
+
+static void *waiter_run(void *argument)
+{
+    struct waiter *waiter = argument;
+    struct table_writer *writer;
+    struct failure failure;
+    bool right = table_writer_open(waiter->table, &writer, &failure) == STATUS_OK;
+
+    for (uint64_t i = 0; i < waiter->count && right; i++) {
+        const uint64_t key = key_of(i);
+        right = table_writer_add(writer, &key, 1, &failure) == STATUS_OK;
+        atomic_store(&waiter->added, i + 1);
+    }
+    waiter->failed = !right || table_writer_flush(writer, &failure) != STATUS_OK;
+    table_writer_close(writer);
+    return NULL;
+}
+
+/* A writer whose partitions are all locked keeps few full blocks, and then waits. */
+static void test_kept(void)
+{
+    enum { TICKS = 50, KEPT = 1024 }; /* milliseconds without a key; blocks, mostly of the pool */
+    struct sample sample = sample_open(0, MUCH);
+    struct table *table = sample.table;
+    struct waiter waiter = {.table = table, .count = 3 * TABLE_PARTITIONS * TABLE_BLOCK_KEYS};
+    const struct timespec tick = {.tv_nsec = 1000000};
+    pthread_t thread;
+
+    for (size_t i = 0; i < TABLE_PARTITIONS; i++)
+        pthread_mutex_lock(&table->partitions[i].lock);
+    if (pthread_create(&thread, NULL, waiter_run, &waiter) != 0)
+        bail_out("pthread_create");
+    for (uint64_t before = 0, same = 0; same < TICKS && before < waiter.count;) {
+        const uint64_t added = atomic_load(&waiter.added);
+        same = added == before ? same + 1 : 0;
+        before = added;
+        nanosleep(&tick, NULL);
+    }
+    const uint64_t used = table_blocks_used(&table->blocks) / table->blocks.block_bytes;
+    for (size_t i = 0; i < TABLE_PARTITIONS; i++)
+        pthread_mutex_unlock(&table->partitions[i].lock);
+    pthread_join(thread, NULL);
+    tap_ok(!waiter.failed && used <= TABLE_PARTITIONS + KEPT &&
+               finalize(&sample, TABLE_ANY_ORDER) && table_distinct(table) == waiter.count,
+           "%zu blocks beside one per partition while all are locked",
+           used > TABLE_PARTITIONS ? (size_t)used - TABLE_PARTITIONS : 0);
+    sample_close(&sample);
+}
+
 /* --- wide rows -----------------------------------------------------------------------------------
  */
 
@@ -1240,6 +1297,7 @@ int main(void)
         test_zeros(3, MANY + 1, 1);
     test_growth();
     test_locked();
+    test_kept();
     for (unsigned is_ranked = 0; is_ranked < 2 - TAP_HAS_TSAN; is_ranked++) {
         test_wide(0, MUCH, 1, 1, is_ranked);
         test_wide(1000, MUCH, 1, 1, is_ranked);
