@@ -40,7 +40,7 @@ operations_of_help() {
     [ "$(gpuhist --help | wc -l)" -le 40 ]
     gpuhist --help | grep -A 3 '^Common options:' | grep -q -e '--by COLUMN' # among the first
     [ "$(gpuhist --help | sed -n '/^Common options:/,/^$/p' | grep -vxF -f <(gpuhist histogram --help))" = \
-        $'Common options: (all: gpuhist histogram --help)' ]
+        $'Common options: (all: gpuhist OPERATION --help)' ]
     [ "$(gpuhist stalin --help)" = "$(gpuhist stalin-sort --help)" ]
     [[ $(gpuhist --help) == *'gpuhist OPERATION --help'* ]]
     [[ $(gpuhist reduce --help) != *Operations:* ]]
@@ -103,7 +103,7 @@ same_as() {
     cd "$BATS_TEST_TMPDIR"
     gpuhist histogram --help >help
     for line in \
-        '  -t, --type TYPE         read i8-i64, u8-u64, f16, bf16, f32, f64; +be: u16be' \
+        '  -t, --type TYPE         read i8-i64, u8-u64, f16-f64, bf16; u16be: big-endian' \
         '      --binary            read binary input (i32 unless -t is given)' \
         '      --text              read text (default: detected)' \
         '  -f, --field COLUMN      use column N (-1: last) or NAME (default: all numbers)' \
@@ -130,7 +130,7 @@ same_as() {
     run -0 gpuhist merge --help
     [[ $output != *COLUMN:* ]]
     [ "${lines[2]}" = "A state stores one output option: whether percentiles are interpolated. Give" ]
-    [ "${lines[3]}" = "the others to merge, such as --format csv; also --top 10 or --percentiles 50 for" ]
+    [ "${lines[3]}" = "merge the others, such as --format csv; also --top 10 or --percentiles 50 for" ]
     run -0 gpuhist reduce --help
     [[ $output == *"svar, sstdev (of a sample, not a population), distinct, mode, median (the"* ]]
     [[ $output == *"      --by COLUMN         group by column N or NAME: one result per group"* ]]

@@ -44,7 +44,7 @@ char *options_help(const struct options *options)
     for (size_t i = 0; is_overview && i < OPTIONS_COMMANDS; i++)
         fprintf(help, "  %-23s %s\n", options_commands[i].name, options_commands[i].help);
     if (is_overview)
-        fprintf(help, "\nCommon options: (all: gpuhist histogram --help)\n");
+        fprintf(help, "\nCommon options: (all: gpuhist OPERATION --help)\n");
     for (size_t i = 0; i < options_row_count; i++) {
         const struct options_row *row = &options_rows[i];
         const char *argument = row->argument ? row->argument : "";
@@ -71,7 +71,7 @@ char *options_help(const struct options *options)
     if (command->traits & OPTIONS_READS_INPUT && !is_overview)
         fprintf(
             help,
-            "COLUMN: N, NAME, A+B (timestamps) or u32@8 (records), optional :TYPE[/WIDTH]:\n"
+            "COLUMN: N, NAME, A+B (timestamps) or u32@8 (records), optionally :TYPE[/WIDTH]:\n"
             "  ip/24, int/100, time/15m, time/1mo, time/hour-of-day, time/day-of-week (Mon=1)\n");
     if (command->traits & OPTIONS_READS_INPUT)
         fprintf(help, "Column types: %s\n", kinds);

@@ -41,7 +41,7 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .help = "print statistics: count, sum, mean, p99, ...",
             .usage =
                 "gpuhist reduce [OPS] [OPTION]... [FILE]...\n"
-                "Print the statistics that OPS names, separated by commas.\n"
+                "Print the statistics in OPS, a comma-separated list.\n"
                 "Default: count,sum,min,max,mean,variance,stddev,and,or,xor\n"
                 "Also: svar, sstdev (of a sample, not a population), distinct, mode, median (the\n"
                 "lower middle value of an even count), q1, q3, iqr, or percentiles such as p99.9\n",
@@ -82,12 +82,11 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
     {
         .name = "merge",
         .help = "merge state files written by --save",
-        .usage =
-            "gpuhist merge [OPTION]... [FILE]...\n"
-            "Merge state files written by --save, and print the result.\n"
-            "A state stores one output option: whether percentiles are interpolated. Give\n"
-            "the others to merge, such as --format csv; also --top 10 or --percentiles 50 for\n"
-            "states of histogram and uniq.\n",
+        .usage = "gpuhist merge [OPTION]... [FILE]...\n"
+                 "Merge state files written by --save, and print the result.\n"
+                 "A state stores one output option: whether percentiles are interpolated. Give\n"
+                 "merge the others, such as --format csv; also --top 10 or --percentiles 50 for\n"
+                 "states of histogram and uniq.\n",
         .examples = "  gpuhist uniq --save monday.state -o /dev/null monday.txt   make a state\n"
                     "  gpuhist merge --top 10 monday.state tuesday.state          merge two days\n",
         .action = OPTIONS_MERGE,
@@ -172,7 +171,7 @@ const struct options_row options_rows[] = {
            TARGET(COLUMNS, weight), .maximum = 1,
            .expected = "a field's number or name, or in records such as u32@8", .is_common = true)
     OPTION(SELECTION, OPTIONS_READS_INPUT, 0, "names", NULL,
-           "treat columns as header names, even numbers (2017)", FLAG(names_only, true))
+           "treat every column as a header name, even 2017", FLAG(names_only, true))
 
     OPTION(BINS, OPTIONS_MAKES_BINS, 'b', "bins", "N",
            "use N bins: values 0 to N-1, or divide --range",
@@ -209,7 +208,7 @@ const struct options_row options_rows[] = {
            "write the dropped values to FILE", FILENAME(print.purged))
 
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS | OPTIONS_HAS_GROUPS, 0, "top", "K",
-           "print the K highest counts, or first groups by --sort",
+           "print the K highest counts, or first K sorted groups",
            NUMBER(print.top, 1, UINT64_MAX, "a number of bins, such as 10"), .is_common = true)
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS | OPTIONS_HAS_GROUPS, 0, "min-count", "N",
            "print only lines with a count of at least N",
@@ -262,7 +261,7 @@ const struct options_row options_rows[] = {
            "also save a state for merge (-: print it instead)", FILENAME(print.save))
 
     OPTION(INPUT, OPTIONS_READS_INPUT, 't', "type", "TYPE",
-           "read i8-i64, u8-u64, f16, bf16, f32, f64; +be: u16be",
+           "read i8-i64, u8-u64, f16-f64, bf16; u16be: big-endian",
            .kind = OPTIONS_TYPE, .words = "{i,u}{8,16,32,64}{,le,be}", .is_common = true)
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "binary", NULL,
            "read binary input (i32 unless -t is given)", FLAG(binary, true))
