@@ -121,7 +121,7 @@ def advice_of(token, command):
         return b""
     point = re.fullmatch(rb"[+-]?[0-9]*\.([0-9]{1,18})", token)
     if point:
-        return b" (try --decimals %d)" % len(point[1])
+        return b" (try %s%d)" % (b"COLUMN:." if "-f" in command else b"--decimals ", len(point[1]))
     if re.fullmatch(rb"[+-]?0[xX][0-9a-fA-F]+", token):
         return b" (try --base 16)"
     if {"-f", "-d", "--csv"} & set(command) or not re.search(rb"[A-Za-z]", token):
