@@ -279,7 +279,6 @@ static enum status groups_rank(struct groups *groups, struct failure *failure)
     const unsigned threads = parallel_threads(table_threads(groups->table),
                                               table_distinct(groups->table), GROUPS_RANK_ROWS_MIN);
     struct groups_ranking ranking = {.groups = groups, .parts = threads, .failure = failure};
-    struct table_ranks ranks;
 
     if (groups->ranked != groups->table)
         table_destroy(groups->ranked);
@@ -288,8 +287,7 @@ static enum status groups_rank(struct groups *groups, struct failure *failure)
     if (!dictionary_order_create(groups->plan->context->dictionary,
                                  resources_at_start()->processors, &groups->order))
         return status_fail(failure, STATUS_DATA, "not enough memory for sorting strings");
-    ranks = (struct table_ranks){.ranks = groups->order.ranks};
-    memcpy(ranks.is_ranked, groups->is_text, sizeof groups->is_text);
+    const struct table_ranks ranks = {groups->order.ranks, groups->is_text};
     if (table_order_ranked(groups->table, &ranks))
         return STATUS_OK;
     if (groups_create_table(groups, &ranking.ranked, failure) != STATUS_OK)

@@ -215,8 +215,6 @@ static enum status options_make_condition(const struct options *options, size_t 
     const bool is_list = typed->relation == PREDICATE_EQ || typed->relation == PREDICATE_NE;
     const bool is_text = element_is_string(element);
     const size_t bytes = strlen(typed->value);
-    enum predicate_relation relation;
-    const char *sign = typed->sign + options_find_operator(typed->sign, &relation); /* its end */
     struct predicate_text whole = {typed->value, bytes};
     struct lists_items items = {.list = NULL};
     __int128 value;
@@ -234,10 +232,13 @@ static enum status options_make_condition(const struct options *options, size_t 
         condition->negated = typed->relation == PREDICATE_NE;
         return STATUS_OK;
     }
-    if (is_list && !is_text && none && strcmp(typed->value, none) == 0)
+    if (is_list && !is_text && none && strcmp(typed->value, none) == 0) {
+        enum predicate_relation relation;
+        const char *end = typed->sign + options_find_operator(typed->sign, &relation);
         return status_fail(failure, STATUS_USAGE,
                            "invalid --where '%s': '%s' is a missing value (try '%.*s')",
-                           typed->typed, none, (int)(sign - typed->typed), typed->typed);
+                           typed->typed, none, (int)(end - typed->typed), typed->typed);
+    }
     if (is_list && lists_is_file(typed->value) && !with_files)
         return STATUS_OK;
     if (is_list && lists_is_file(typed->value) && kind_rows[element->kind].scale == KIND_NUMBERS) {

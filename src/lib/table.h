@@ -178,8 +178,8 @@ enum status table_finalize(struct table *table, enum table_order order, struct f
 
 /* String numbers in keys, and the ranks that replace them. */
 struct table_ranks {
-    const uint32_t *ranks;                  /* each number's rank; all are distinct; not owned */
-    bool is_ranked[TABLE_RANKED_WORDS_MAX]; /* the words of keys that are numbers */
+    const uint32_t *ranks; /* each number's rank; all are distinct; not owned */
+    const bool *is_ranked; /* [key_words]: the words of keys that are numbers; not owned */
 };
 
 /*

@@ -346,6 +346,11 @@ TEXT_INLINE size_t clf_find_mark(enum cpu_isa isa, const struct clf_scan *scan, 
     }
 }
 
+TEXT_INLINE bool clf_is_dash(const struct clf_scan *scan, const struct row_value *value)
+{
+    return value->bytes == 1 && scan->data[value->offset] == '-';
+}
+
 /* Stores a field: as one of the parts, or as a value if its number is wanted. */
 TEXT_INLINE void clf_store(const struct clf_scan *scan, unsigned field, struct row_value value,
                            struct row_value parts[CLF_PARTS], struct row *row)
@@ -354,9 +359,11 @@ TEXT_INLINE void clf_store(const struct clf_scan *scan, unsigned field, struct r
         parts[field] = value;
         return;
     }
-    if (value.bytes == 1 && scan->data[value.offset] == '-')
+    if (!scan->columns->has_numbers)
+        return;
+    if (clf_is_dash(scan, &value))
         value.kind = ROW_DASH;
-    for (unsigned i = 0; scan->columns->has_numbers && i < scan->columns->count; i++) {
+    for (unsigned i = 0; i < scan->columns->count; i++) {
         if (scan->columns->list[i].field == field + 1)
             row->values[i] = value;
     }
@@ -485,7 +492,7 @@ TEXT_INLINE void clf_store_parts(const struct clf_scan *scan, unsigned fields, s
     for (unsigned i = fields; i < CLF_FIELDS; i++)
         parts[i].kind = ROW_MISSING;
     for (unsigned i = CLF_STATUS; i <= CLF_BYTES; i++) {
-        if (parts[i].bytes == 1 && scan->data[parts[i].offset] == '-')
+        if (clf_is_dash(scan, &parts[i]))
             parts[i].kind = ROW_NULL;
     }
     if (columns->has_parts)

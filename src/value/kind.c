@@ -221,17 +221,16 @@ static bool kind_parse_address(const struct column *column, const struct kind_te
                                uint64_t key[2])
 {
     char written[KIND_IP_SIZE];
-    struct kind_ip address = {.high = 0}; /* so it is for IPv4 */
-    /* IPv4 addresses have one form. */
-    const bool is_v4 = column->is_found && kind_ip_read_v4(text->data, text->bytes, &address.low);
+    struct kind_ip address = {.high = 0}; /* as of every IPv4 address, which has one form */
 
-    if (!is_v4 && (text->is_cell ? !kind_ip_read(text->data, text->bytes, &address)
-                                 : !kind_ip_read_word(text->data, text->bytes, &address)))
-        return false;
-    if (!is_v4 && column->is_found &&
-        (kind_ip_write(written, address) != text->bytes ||
-         memcmp(written, text->data, text->bytes) != 0))
-        return false;
+    if (!column->is_found || !kind_ip_read_v4(text->data, text->bytes, &address.low)) {
+        if (text->is_cell ? !kind_ip_read(text->data, text->bytes, &address)
+                          : !kind_ip_read_word(text->data, text->bytes, &address))
+            return false;
+        if (column->is_found && (kind_ip_write(written, address) != text->bytes ||
+                                 memcmp(written, text->data, text->bytes) != 0))
+            return false;
+    }
     address = kind_ip_floor(address, column->element.prefix);
     key[0] = address.high;
     key[1] = address.low;

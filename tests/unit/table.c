@@ -933,7 +933,8 @@ static void test_wide(uint64_t count, uint64_t bytes, size_t threads, uint64_t t
     struct table *table;
     uint64_t total = 0;
     uint32_t *numbers = must(malloc((count + 1) * sizeof *numbers));
-    const struct table_ranks ranks = {.ranks = numbers, .is_ranked = {[WIDE_KEY_WORDS - 1] = true}};
+    const bool is_number[WIDE_KEY_WORDS] = {[WIDE_KEY_WORDS - 1] = true};
+    const struct table_ranks ranks = {numbers, is_number};
     bool right = table_create(&table, &layout, bytes, NULL, &failure) == STATUS_OK;
 
     for (uint64_t i = 0; i < count; i++) { /* a random permutation */
