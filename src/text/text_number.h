@@ -210,12 +210,11 @@ TEXT_INLINE bool text_number_has_prefix(const char *digits, size_t count)
 TEXT_INLINE bool text_number_is_plain(const struct text_rules *rules, const char *data,
                                       size_t begin, size_t end, const struct text_number *number)
 {
+    if (__builtin_expect(!rules->is_found, true))
+        return true;
     const size_t behind = rules->notation == TEXT_FIXED ? rules->decimals + 1 : 0; /* the point */
     const size_t first = begin + number->is_negative;
     bool is_plain = true;
-
-    if (__builtin_expect(!rules->is_found, true))
-        return true;
     if (end - first <= behind || (number->is_negative && number->magnitude == 0) ||
         data[first] == '+' || (data[first] == '0' && end - first > behind + 1) ||
         (behind > 0 && data[end - behind] != '.'))
@@ -240,7 +239,7 @@ TEXT_INLINE bool text_number_read(enum cpu_isa isa, const struct text_rules *rul
                              end >= TEXT_NUMBER_DIGITS,
                          true)) {
         number->is_negative = is_negative;
-        if (text_number_join(isa, data + end, count, &number->magnitude))
+        if (__builtin_expect(text_number_join(isa, data + end, count, &number->magnitude), true))
             return true;
         if (!rules->has_exponents)
             return false;

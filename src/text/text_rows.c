@@ -56,6 +56,9 @@ struct text_rows_column {
     size_t key_bytes;                         /* size of a stored key */
     const struct predicate *condition;        /* its condition; NULL: its keys are stored */
     struct pattern *pattern;                  /* the pattern of the condition, or NULL */
+    bool tests_missing;                       /* only missing values satisfy the condition */
+    bool is_special;                          /* it joins fields, or tests_missing */
+    bool is_refined;                          /* numbers: has a width, or its kind was found */
     const struct text_rows_column *next;      /* condition met: the column to read next */
     const struct text_rows_column *otherwise; /* not met: the same; NULL: the row does not count */
 };
@@ -179,8 +182,10 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
             .condition = index >= conditions ? &plan->conditions[index - conditions] : NULL,
         };
         column->takes_dash = column->is_text || of->find;
-        if (column->condition)
+        if (column->condition) {
             column->pattern = rows->scratch->patterns[index - conditions];
+            column->tests_missing = column->condition->is_of_missing;
+        }
         column->is_padded =
             !column->is_text && (column->rules.delimiter != TEXT_NO_DELIMITER ||
                                  column->rules.field == TEXT_WHOLE_LINE || scanner->names_columns);
@@ -203,6 +208,8 @@ static void text_rows_prepare(struct text_rows_call *call, struct text_rows *row
         struct text_rows_column *column = &call->column[i];
         const size_t half = column->of->half;
         column->field = text_rows_wanted(call, column->rules.field);
+        column->is_special = half > 0 || column->tests_missing;
+        column->is_refined = column->width > 1 || column->rules.is_found;
         for (size_t k = 0; half > 0 && k < 2; k++) {
             const int32_t number = text_rules_field(rows->rules, half + k);
             column->half[k] = number != 0 ? text_rows_wanted(call, number) : NULL;
@@ -333,14 +340,16 @@ TEXT_INLINE bool text_rows_read_token(enum cpu_isa isa, struct text_rows *rows,
         if (!data)
             return false;
     }
-    if (begin == end || !text_number_read(isa, &column->rules, data, begin, end, &number) ||
-        number.magnitude > column->limits.magnitude[number.is_negative] ||
-        !text_number_is_plain(&column->rules, data, begin, end, &number))
+    if (!text_number_read(isa, &column->rules, data, begin, end, &number) ||
+        number.magnitude > column->limits.magnitude[number.is_negative])
         return false;
     key[0] = number.is_negative ? -number.magnitude : number.magnitude;
-    return __builtin_expect(column->width <= 1, true) ||
-           (column_floor(key, column->width, column->of->element.is_signed) &&
-            (!number.is_negative || -key[0] <= column->limits.magnitude[true]));
+    if (__builtin_expect(!column->is_refined, true))
+        return true;
+    return text_number_is_plain(&column->rules, data, begin, end, &number) &&
+           (column->width <= 1 ||
+            (column_floor(key, column->width, column->of->element.is_signed) &&
+             (!number.is_negative || -key[0] <= column->limits.magnitude[true])));
 }
 
 /* Finds the token of a field of a line; a missing token is at the end of its line. */
@@ -372,15 +381,10 @@ TEXT_INLINE enum text_rows_presence text_rows_find(bool is_quoted, const struct 
     if (__builtin_expect(!is_found, false))
         return row_scanners[rows->plan->row_scanner]->names_columns ? TEXT_ROWS_ABSENT
                                                                     : TEXT_ROWS_TOO_SHORT;
-    return field->null > column->takes_dash || (token->begin == token->end && !column->is_text)
+    const bool is_empty = token->begin == token->end && !column->is_text;
+    return __builtin_expect(field->null > column->takes_dash || is_empty, false)
                ? TEXT_ROWS_EMPTY
                : TEXT_ROWS_PRESENT;
-}
-
-/* Returns whether only missing values satisfy the column's condition. */
-TEXT_INLINE bool text_rows_tests_missing(const struct text_rows_column *column)
-{
-    return column->condition && column->condition->is_of_missing;
 }
 
 /* Like text_rows_read, but reads the timestamp that two fields of a line form. */
@@ -411,7 +415,7 @@ __attribute__((noinline)) static bool text_rows_read_joined(struct text_rows *ro
         memcpy(joined + length, text, bytes);
         length += bytes;
     }
-    if (text_rows_tests_missing(column) && presence != TEXT_ROWS_TOO_SHORT) {
+    if (column->tests_missing && presence != TEXT_ROWS_TOO_SHORT) {
         key[0] = text_rows_is_missing(presence) != column->condition->negated;
         return true;
     }
@@ -448,16 +452,17 @@ TEXT_INLINE bool text_rows_read(enum cpu_isa isa, bool is_quoted, struct text_ro
     struct text_rows *rows = call->rows;
     struct text_rows_token token;
 
-    if (__builtin_expect(column->half[0] != NULL, false) && column->of->notation != TEXT_NOTHING &&
-        (!call->scanner->names_columns || column->field->end == SIZE_MAX))
-        return text_rows_read_joined(rows, column, line_end, key);
     const enum text_rows_presence presence =
         text_rows_find(is_quoted, rows, column, column->field, line_end, &token);
-    if (__builtin_expect(text_rows_tests_missing(column), false) &&
-        presence != TEXT_ROWS_TOO_SHORT) {
-        key[0] = (text_rows_is_missing(presence) || token.begin == token.end) !=
-                 column->condition->negated;
-        return true;
+    if (__builtin_expect(column->is_special, false)) {
+        if (column->half[0] && column->of->notation != TEXT_NOTHING &&
+            (!call->scanner->names_columns || column->field->end == SIZE_MAX))
+            return text_rows_read_joined(rows, column, line_end, key);
+        if (column->tests_missing && presence != TEXT_ROWS_TOO_SHORT) {
+            key[0] = (text_rows_is_missing(presence) || token.begin == token.end) !=
+                     column->condition->negated;
+            return true;
+        }
     }
     if ((presence == TEXT_ROWS_PRESENT || column->of->notation == TEXT_NOTHING) &&
         text_rows_read_token(isa, rows, column, &token, key))
@@ -469,7 +474,7 @@ TEXT_INLINE bool text_rows_read(enum cpu_isa isa, bool is_quoted, struct text_ro
 /* Returns whether the key of a column meets its condition. */
 TEXT_INLINE bool text_rows_meets(const struct text_rows_column *column, const uint64_t key[2])
 {
-    if (column->is_text || text_rows_tests_missing(column))
+    if (column->is_text || column->tests_missing)
         return key[0] != 0;
     if (element_is_wide(&column->of->element))
         return predicate_holds_address(column->condition,

@@ -221,16 +221,19 @@ static bool kind_parse_address(const struct column *column, const struct kind_te
                                uint64_t key[2])
 {
     char written[KIND_IP_SIZE];
-    struct kind_ip address = {.high = 0}; /* as of every IPv4 address, which has one form */
+    struct kind_ip address;
 
-    if (!column->is_found || !kind_ip_read_v4(text->data, text->bytes, &address.low)) {
-        if (text->is_cell ? !kind_ip_read(text->data, text->bytes, &address)
-                          : !kind_ip_read_word(text->data, text->bytes, &address))
-            return false;
-        if (column->is_found && (kind_ip_write(written, address) != text->bytes ||
-                                 memcmp(written, text->data, text->bytes) != 0))
-            return false;
+    if (kind_ip_read_v4(text->data, text->bytes, &key[1])) { /* has one form: the one written */
+        key[0] = 0;
+        key[1] = kind_ip_first_v4(key[1], column->element.prefix.v4);
+        return true;
     }
+    if (text->is_cell ? !kind_ip_read(text->data, text->bytes, &address)
+                      : !kind_ip_read_word(text->data, text->bytes, &address))
+        return false;
+    if (column->is_found && (kind_ip_write(written, address) != text->bytes ||
+                             memcmp(written, text->data, text->bytes) != 0))
+        return false;
     address = kind_ip_floor(address, column->element.prefix);
     key[0] = address.high;
     key[1] = address.low;
