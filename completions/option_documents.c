@@ -50,6 +50,27 @@ static bool takes_list(const struct options_row *row)
            (row->kind == OPTIONS_PREDICATE && row->value == PREDICATE_ANY_OF);
 }
 
+/* Returns the help line of an option for a command. Pure. */
+static const char *help_of(size_t row, unsigned command)
+{
+    return options_row_help(&options_rows[row], options_commands[command].traits);
+}
+
+/* Returns the commands, as bits, that have an option with the help line of this one; 0: it has no
+ * such option. Pure. */
+static unsigned commands_with_help(size_t row, unsigned command)
+{
+    const unsigned traits = options_rows[row].traits;
+    unsigned commands = 0;
+
+    for (unsigned i = 0; i < OPTIONS_COMMANDS; i++) {
+        if (traits & options_commands[command].traits && traits & options_commands[i].traits &&
+            strcmp(help_of(row, i), help_of(row, command)) == 0)
+            commands |= 1U << i;
+    }
+    return commands;
+}
+
 /* Writes the names that a first word can have, as a shell pattern: "uniq | distinct". */
 static void write_pattern(const struct options_command *command)
 {
@@ -141,8 +162,8 @@ static void write_escaped(const char *text, const char *characters)
         printf("%s%c", strchr(characters, *text) ? "\\" : "", *text);
 }
 
-/* Writes the specification of an option for _arguments. */
-static void write_zsh_row(const struct options_row *row)
+/* Writes the specification of an option for _arguments, with this help line. */
+static void write_zsh_row(const struct options_row *row, const char *help)
 {
     const bool is_repeated = row->kind == OPTIONS_PREDICATE || row->kind == OPTIONS_CONDITIONS ||
                              row->kind == OPTIONS_OR ||
@@ -166,7 +187,7 @@ static void write_zsh_row(const struct options_row *row)
         printf("'{-%c%s,--%s%s}'[", row->letter, *takes ? "+" : "", row->name, takes);
     else
         printf("--%s%s[", row->name, takes);
-    write_escaped(row->help, "\\]");
+    write_escaped(help, "\\]");
     putchar(']');
     if (row->argument) {
         printf("%s:", *argument == '[' ? ":" : "");
@@ -189,10 +210,35 @@ static void write_zsh_row(const struct options_row *row)
     puts("'");
 }
 
+/* Writes the options, with the help lines, that the same commands have, those of the first one. */
+static void write_zsh_rows(unsigned commands)
+{
+    const char *between = "    ";
+    unsigned first = OPTIONS_COMMANDS;
+
+    puts("    case $operation in");
+    for (unsigned i = OPTIONS_COMMANDS; i-- > 0;) {
+        if (commands >> i & 1)
+            first = i;
+    }
+    for (unsigned i = first; i < OPTIONS_COMMANDS; i++) {
+        if (!(commands >> i & 1))
+            continue;
+        printf("%s%s", between, options_commands[i].name);
+        between = " | ";
+    }
+    puts(")\n        options+=(");
+    for (size_t i = 0; i < options_row_count; i++) {
+        if (commands_with_help(i, first) == commands)
+            write_zsh_row(&options_rows[i], help_of(i, first));
+    }
+    puts("        )\n        ;;\n    esac");
+}
+
 /* Options with the same operations are adjacent. */
 static bool write_zsh(void)
 {
-    bool is_written[OPTIONS_ROWS_MAX] = {false};
+    bool is_written[1 << OPTIONS_COMMANDS] = {true}; /* by sets of commands; no command */
 
     fputs("    ", stdout);
     write_commands("    ");
@@ -206,25 +252,12 @@ static bool write_zsh(void)
     }
     puts("    *) operation=histogram ;;\n    esac");
     for (size_t i = 0; i < options_row_count; i++) {
-        const unsigned traits = options_rows[i].traits;
-        const char *between = "    ";
-        if (is_written[i])
-            continue;
-        puts("    case $operation in");
         for (unsigned j = 0; j < OPTIONS_COMMANDS; j++) {
-            if (!(traits & options_commands[j].traits))
-                continue;
-            printf("%s%s", between, options_commands[j].name);
-            between = " | ";
+            const unsigned commands = commands_with_help(i, j);
+            if (!is_written[commands])
+                write_zsh_rows(commands);
+            is_written[commands] = true;
         }
-        puts(")\n        options+=(");
-        for (size_t j = i; j < options_row_count; j++) {
-            if (options_rows[j].traits != traits)
-                continue;
-            is_written[j] = true;
-            write_zsh_row(&options_rows[j]);
-        }
-        puts("        )\n        ;;\n    esac");
     }
     return true;
 }
@@ -250,6 +283,24 @@ static void write_fish_values(const struct options_row *row)
         fputs(" -x", stdout);
 }
 
+/* Writes an option with its help line for these commands. */
+static void write_fish_row(const struct options_row *row, unsigned commands, const char *help)
+{
+    fputs("complete -c gpuhist -n '__gpuhist_takes", stdout);
+    for (unsigned i = 0; i < OPTIONS_COMMANDS; i++) {
+        if (commands >> i & 1)
+            printf(" %s", options_commands[i].name);
+    }
+    putchar('\'');
+    if (row->letter)
+        printf(" -s %c", row->letter);
+    printf(" -l %s", row->name);
+    write_fish_values(row);
+    fputs(" -d '", stdout);
+    write_escaped(help, "\\'");
+    puts("'");
+}
+
 static bool write_fish(void)
 {
     puts("function __gpuhist_operation\n"
@@ -269,20 +320,13 @@ static bool write_fish(void)
     write_reduction_names();
     puts(")'");
     for (size_t i = 0; i < options_row_count; i++) {
-        const struct options_row *row = &options_rows[i];
-        fputs("complete -c gpuhist -n '__gpuhist_takes", stdout);
+        unsigned written = 0; /* commands, as bits */
         for (unsigned j = 0; j < OPTIONS_COMMANDS; j++) {
-            if (row->traits & options_commands[j].traits)
-                printf(" %s", options_commands[j].name);
+            const unsigned commands = commands_with_help(i, j) & ~written;
+            if (commands)
+                write_fish_row(&options_rows[i], commands, help_of(i, j));
+            written |= commands;
         }
-        putchar('\'');
-        if (row->letter)
-            printf(" -s %c", row->letter);
-        printf(" -l %s", row->name);
-        write_fish_values(row);
-        fputs(" -d '", stdout);
-        write_escaped(row->help, "\\'");
-        puts("'");
     }
     return true;
 }

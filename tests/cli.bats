@@ -39,7 +39,7 @@ operations_of_help() {
     done
     [ "$(gpuhist --help | wc -l)" -le 40 ]
     gpuhist --help | grep -A 3 '^Common options:' | grep -q -e '--by COLUMN' # among the first
-    [ "$(gpuhist --help | sed -n '/^Common options:/,/^$/p' | grep -vxF -f <(gpuhist histogram --help))" = \
+    [ "$(gpuhist --help | sed -n '/^Common options:/,/^$/p' | grep -vxF -f <(gpuhist histogram --help; gpuhist merge --help))" = \
         $'Common options: (all: gpuhist OPERATION --help)' ]
     [ "$(gpuhist stalin --help)" = "$(gpuhist stalin-sort --help)" ]
     [[ $(gpuhist --help) == *'gpuhist OPERATION --help'* ]]
@@ -129,11 +129,40 @@ same_as() {
     done <conditions
     run -0 gpuhist merge --help
     [[ $output != *COLUMN:* ]]
-    [ "${lines[2]}" = "A state stores one output option: whether percentiles are interpolated. Give" ]
-    [ "${lines[3]}" = "merge the others, such as --format csv; also --top 10 or --percentiles 50 for" ]
+    [ "${lines[2]}" = "Of the output options, a state stores only whether percentiles are interpolated." ]
+    [ "${lines[3]}" = "Give the others to merge, such as --format csv or --top 10. The operation of the" ]
     run -0 gpuhist reduce --help
-    [[ $output == *"svar, sstdev (of a sample, not a population), distinct, mode, median (the"* ]]
+    [[ $output == *"svar, sstdev (of a sample, not a population), distinct, mode, q1, q3, iqr,"* ]]
     [[ $output == *"      --by COLUMN         group by column N or NAME: one result per group"* ]]
+}
+
+# bats test_tags=plain
+@test "--help describes --top, --sort and others as the operation has them" {
+    while IFS='|' read -r operations option text; do
+        for operation in $operations; do
+            run -0 gpuhist $operation --help
+            [ "$(sed -n "s/^\(  -.,\|     \) --$option\( [A-Z]*\)\?   *//p" <<<"$output")" = "$text" ]
+        done
+    done <<END
+histogram uniq|top|print the K highest counts (with --by: of each group)
+reduce count|top|print the first K groups (requires --by and --sort)
+merge|top|print K highest counts (reduce, count: first K groups)
+histogram uniq merge|min-count|print only lines with a count of at least N
+reduce count|min-count|print only groups with at least N values or rows
+histogram uniq|sort|sort by bin (value) or count
+reduce|sort|sort groups by a result: count, p99, ...
+count|sort|sort groups by a result: count, "ge 500", ...
+merge|sort|sort by bin or count (reduce, count: by a result)
+histogram|zeros|also print empty bins
+uniq|zeros|also print the values in between, with count 0
+histogram merge|quiet|print no notes and no report of out-of-range values
+uniq reduce count stalin-sort|quiet|print no notes
+END
+    run -0 gpuhist --help
+    [[ $output == *"--top K             print K highest counts (reduce, count: first K groups)"* ]]
+    # Of merge: no column, so no ibytes, and no engine that cannot run.
+    run -0 gpuhist merge --help
+    [[ $output != *ibytes* && $output != *engine* ]]
 }
 
 # bats test_tags=plain

@@ -70,6 +70,23 @@ options_of_specs() {
     done
 }
 
+@test "zsh and fish: options are described as in the operation's --help" {
+    cd "$BATS_TEST_TMPDIR"
+    for operation in histogram uniq reduce count stalin-sort merge info; do
+        gpuhist "$operation" --help | sed -nE 's/^(  -.,|     ) --([a-z0-9-]+)([[ ][^ ]+)? {2,}/\2 /p' |
+            grep -v '^format ' | sort >help
+        [ -s help ]
+        zsh_specs bash "$operation" | sed -nE 's/^\*?(\([^)]*\))*--([a-z0-9-]+)[=-]*\[(.*)\](:.*)?$/\2 \3/p' |
+            sort >zsh
+        comm -23 help zsh | diff /dev/null -
+        sed -nE "s/^complete .*_takes[^']* $operation[ '].* -l ([a-z0-9-]+) .*-d '(.*)'\$/\\1 \\2/p" \
+            "$completions/gpuhist.fish" | sort >fish
+        comm -23 help fish | diff /dev/null -
+        [ "$(wc -l <zsh)" -eq "$(wc -l <fish)" ]
+        [ -z "$(cut -d ' ' -f 1 fish | uniq -d)" ]
+    done
+}
+
 # bats test_tags=slow
 @test "both take a value exactly where --help shows one" {
     cd "$BATS_TEST_TMPDIR"

@@ -28,10 +28,10 @@ char *options_help(const struct options *options)
 {
     const struct options_command *command = options->command;
     const bool is_overview = !options->is_named;
-    char *text = NULL;
+    char *page = NULL;
     char kinds[KIND_NAMES_SIZE];
     size_t length;
-    FILE *help = open_memstream(&text, &length);
+    FILE *help = open_memstream(&page, &length);
     int group = -1;
 
     if (!help)
@@ -49,7 +49,8 @@ char *options_help(const struct options *options)
         const struct options_row *row = &options_rows[i];
         const char *argument = row->argument ? row->argument : "";
         const char *before = *argument == '\0' ? "" : *argument == '[' ? "[=" : " ";
-        const char *of_bins = strstr(row->help, "; bins also as ");
+        const char *text = is_overview ? row->help : options_row_help(row, command->traits);
+        const char *of_bins = strstr(text, "; bins also as ");
         char names[64] = "      ";
         if (!(row->traits & command->traits) || row->is_told || (is_overview && !row->is_common))
             continue;
@@ -60,8 +61,8 @@ char *options_help(const struct options *options)
             snprintf(names, sizeof names, "  -%c, ", row->letter);
         snprintf(names + 6, sizeof names - 6, "--%s%s%s", row->name, before,
                  argument + (*argument == '['));
-        const size_t shown = of_bins ? (size_t)(of_bins - row->help) : strlen(row->help);
-        fprintf(help, "%-*s  %.*s", OPTIONS_NAMES_WIDTH, names, (int)shown, row->help);
+        const size_t shown = of_bins ? (size_t)(of_bins - text) : strlen(text);
+        fprintf(help, "%-*s  %.*s", OPTIONS_NAMES_WIDTH, names, (int)shown, text);
         if (of_bins && command->traits & OPTIONS_PRINTS_BINS)
             fprintf(help, ";\n%*s%s", OPTIONS_NAMES_WIDTH + 2, "", of_bins + 2);
         fprintf(help, "\n");
@@ -78,17 +79,19 @@ char *options_help(const struct options *options)
     if (command->traits & OPTIONS_READS_INPUT && !is_overview)
         fprintf(help, "CONDITION: \"4:time>=2026-11-21T13:00\", \"1:ip=10.0.0.0/8\", "
                       "\"status=200,304\"\n"
-                      "  = != < <= > >=, for strings also ^= (begins), *= (contains), ~ !~ "
+                      "  = != < <= > >= (host:text<b); strings: ^= (begins) *= (contains) ~ !~ "
                       "(regex)\n");
-    if (command->action != OPTIONS_INFO)
-        fprintf(
-            help,
-            "Suffixes: 5K = 5000, 5Ki = 5120 (also M, G, ...); for SIZE and BYTES, 5K = 5120.\n");
+    if (command->traits & OPTIONS_READS_INPUT && !is_overview)
+        fprintf(help, "Suffixes: 5Ki = 5120, 5K = 5000 (type ibytes, options with SIZE or BYTES: "
+                      "5120).\n");
+    else if (command->action != OPTIONS_INFO)
+        fprintf(help, "Suffixes: 5K = 5000, 5Ki = 5120 (also M, G, ...)%s.\n",
+                is_overview ? "" : "; for SIZE, 5K = 5120");
     if (command->action != OPTIONS_INFO && !is_overview)
-        fprintf(help, "Exit status: 0 success, 1 data or I/O error, 2 usage error, 3 engine "
-                      "cannot run.\n");
+        fprintf(help, "Exit status: 0 success, 1 data or I/O error, 2 usage error%s.\n",
+                command->traits & OPTIONS_READS_INPUT ? ", 3 engine cannot run" : "");
     if (fclose(help) == 0)
-        return text;
-    free(text);
+        return page;
+    free(page);
     return NULL;
 }

@@ -26,8 +26,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .alias = "distinct",
             .help = "count each distinct value",
             .usage = "gpuhist uniq [OPTION]... [FILE]...\n"
-                     "Count each distinct value, and print the values in ascending order, as\n"
-                     "`sort -n | uniq -c` does.\n",
+                     "Count each distinct value, and print the values in ascending order, like\n"
+                     "`sort -n | uniq -c`, but each with its count after it.\n",
             .examples =
                 "  gpuhist uniq -f 9 --where '10>=1M' access.log   statuses of large responses\n"
                 "  gpuhist uniq -f 10 --by 9 --top 3 access.log    top 3 sizes by status\n",
@@ -42,9 +42,10 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .usage =
                 "gpuhist reduce [OPS] [OPTION]... [FILE]...\n"
                 "Print the statistics in OPS, a comma-separated list.\n"
-                "Default: count,sum,min,max,mean,variance,stddev,and,or,xor\n"
-                "Also: svar, sstdev (of a sample, not a population), distinct, mode, median (the\n"
-                "lower middle value of an even count), q1, q3, iqr, or percentiles such as p99.9\n",
+                "Default: count,sum,min,max,mean,variance,stddev, and for integers and,or,xor\n"
+                "Also: svar, sstdev (of a sample, not a population), distinct, mode, q1, q3, iqr,\n"
+                "percentiles such as p99.9, or median (for an even count, the lower middle "
+                "value)\n",
             .examples = "  gpuhist reduce count,p50,p99 -f 10 --by 9 access.log   sizes by status\n"
                         "  gpuhist reduce sum,max --csv -f ms:.2,bytes x.csv      two columns\n"
                         "  gpuhist reduce p99 --jsonl -f .ms --missing skip x.jsonl\n",
@@ -82,11 +83,12 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
     {
         .name = "merge",
         .help = "merge state files written by --save",
-        .usage = "gpuhist merge [OPTION]... [FILE]...\n"
-                 "Merge state files written by --save, and print the result.\n"
-                 "A state stores one output option: whether percentiles are interpolated. Give\n"
-                 "merge the others, such as --format csv; also --top 10 or --percentiles 50 for\n"
-                 "states of histogram and uniq.\n",
+        .usage =
+            "gpuhist merge [OPTION]... [FILE]...\n"
+            "Merge state files written by --save, and print the result.\n"
+            "Of the output options, a state stores only whether percentiles are interpolated.\n"
+            "Give the others to merge, such as --format csv or --top 10. The operation of the\n"
+            "states must have them: only histogram and uniq have --percentiles.\n",
         .examples = "  gpuhist uniq --save monday.state -o /dev/null monday.txt   make a state\n"
                     "  gpuhist merge --top 10 monday.state tuesday.state          merge two days\n",
         .action = OPTIONS_MERGE,
@@ -208,16 +210,25 @@ const struct options_row options_rows[] = {
            "write the dropped values to FILE", FILENAME(print.purged))
 
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS | OPTIONS_HAS_GROUPS, 0, "top", "K",
-           "print the K highest counts, or first K sorted groups",
-           NUMBER(print.top, 1, UINT64_MAX, "a number of bins, such as 10"), .is_common = true)
+           "print K highest counts (reduce, count: first K groups)",
+           NUMBER(print.top, 1, UINT64_MAX, "a number of bins, such as 10"), .is_common = true,
+           .special = {{OPTIONS_WEIGHS, "print the K highest counts (with --by: of each group)"},
+                       {OPTIONS_REDUCES | OPTIONS_TESTS_VALUES,
+                        "print the first K groups (requires --by and --sort)"}})
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS | OPTIONS_HAS_GROUPS, 0, "min-count", "N",
            "print only lines with a count of at least N",
-           NUMBER(print.min_count, 1, UINT64_MAX, "a count from 1, such as 2 or 1K"))
+           NUMBER(print.min_count, 1, UINT64_MAX, "a count from 1, such as 2 or 1K"),
+           .special = {{OPTIONS_REDUCES | OPTIONS_TESTS_VALUES,
+                        "print only groups with at least N values or rows"}})
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "other", NULL,
            "add a line for what --top and --min-count omit", FLAG(print.other, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS | OPTIONS_HAS_GROUPS, 0, "sort", "ORDER",
-           "sort by bin (value) or count; groups: count, p99, ...",
-           TARGET(TEXT, print.sort), .words = "bin count")
+           "sort by bin or count (reduce, count: by a result)",
+           TARGET(TEXT, print.sort), .words = "bin count",
+           .special = {{OPTIONS_WEIGHS, "sort by bin (value) or count"},
+                       {OPTIONS_REDUCES, "sort groups by a result: count, p99, ..."},
+                       {OPTIONS_TESTS_VALUES,
+                        "sort groups by a result: count, \"ge 500\", ..."}})
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "percent", NULL,
            "add a column of percentages", FLAG(print.percent, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "cumulative", NULL,
@@ -253,7 +264,9 @@ const struct options_row options_rows[] = {
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "log-count", NULL,
            "scale counts logarithmically (plots and SVG)", FLAG(print.log_count, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "zeros", NULL,
-           "also print empty bins", FLAG(print.zeros, true))
+           "also print empty bins, or values that do not occur", FLAG(print.zeros, true),
+           .special = {{OPTIONS_MAKES_BINS, "also print empty bins"},
+                       {OPTIONS_WEIGHS, "also print the values in between, with count 0"}})
     OPTION(OUTPUT, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'o', "output", "FILE",
            "write the result to FILE once it is complete",
            FILENAME(print.output), GIVEN(print.has_output), .is_common = true)
@@ -299,10 +312,10 @@ const struct options_row options_rows[] = {
     OPTION(INPUT, OPTIONS_READS_INPUT, 'z', "zero-terminated", NULL,
            "read rows that end with NUL instead of newline", FLAG(ends_with_nul, true))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "record", "BYTES",
-           "read one integer per binary record of BYTES",
+           "split binary input into records of this many bytes",
            SIZE(record_bytes, 1, OPTIONS_RECORD_MAX, "bytes from 1 to 16M, such as 24"))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "offset", "BYTES",
-           "byte offset of that integer in its record (default: 0)",
+           "without -f: read the value at this offset (default: 0)",
            SIZE(record_offset, 0, UINT64_MAX, "bytes, such as 8"), GIVEN(has_offset))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "time-format", "FORMAT",
            "read timestamps in this form: \"%d.%m.%Y %H:%M\"",
@@ -365,7 +378,9 @@ const struct options_row options_rows[] = {
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 'v', "verbose", NULL,
            "report on stderr which engines run, and why", FLAG(verbose, true))
     OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'q', "quiet", NULL,
-           "print no notes and no report of out-of-range values", FLAG(quiet, true))
+           "print no notes", FLAG(quiet, true),
+           .special = {{OPTIONS_MAKES_BINS | OPTIONS_READS_STATES,
+                        "print no notes and no report of out-of-range values"}})
     OPTION(EXECUTION, OPTIONS_RUNS, 'h', "help", NULL,
            "print this help; -V, --version: print the version", FLAG(help, true), .is_common = true)
     OPTION(EXECUTION, OPTIONS_RUNS, 'V', "version", NULL,
@@ -375,3 +390,12 @@ const struct options_row options_rows[] = {
 #define OPTIONS_ROWS (sizeof options_rows / sizeof *options_rows)
 _Static_assert(OPTIONS_ROWS <= OPTIONS_ROWS_MAX, "the size of tables of options");
 const size_t options_row_count = OPTIONS_ROWS;
+
+const char *options_row_help(const struct options_row *row, unsigned traits)
+{
+    for (size_t i = 0; i < OPTIONS_SPECIAL_MAX; i++) {
+        if (row->special[i].traits & traits)
+            return row->special[i].text;
+    }
+    return row->help;
+}

@@ -79,12 +79,22 @@ enum options_kind {
     OPTIONS_PREDICATE, /* a predicate with relation `value`: appended to `predicates` */
 };
 
+/* A help line of an option for the commands with one of these traits. */
+struct options_help_line {
+    unsigned traits;
+    const char *text;
+};
+
+#define OPTIONS_SPECIAL_MAX 3
+
 /* One option. */
 struct options_row {
     const char *name;
     const char *alias;    /* another name, which --help does not list, or NULL */
     const char *argument; /* the name of its value; in []: optional; NULL: no value */
     const char *help;     /* text after "; bins also as " is only for operations with bins */
+    /* Help lines instead of `help`: the first for one of the command's traits is shown. */
+    struct options_help_line special[OPTIONS_SPECIAL_MAX];
     const char *words;    /* a choice: all values; else values that completions offer; or NULL */
     const char *expected; /* the expected form of the value, for messages; NULL: `words` */
     const char *instead;  /* another way for commands that do not support it, or NULL */
@@ -106,6 +116,9 @@ struct options_row {
 #define OPTIONS_ROWS_MAX 80
 extern const struct options_row options_rows[];
 extern const size_t options_row_count;
+
+/* Returns the help line of an option for commands with these traits. Pure. */
+const char *options_row_help(const struct options_row *row, unsigned traits);
 
 /* Returns the kind of values without a column's kind, by --decimals and --base. Pure. */
 const struct kind *options_default_kind(const struct options *options);
