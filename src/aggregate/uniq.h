@@ -54,10 +54,11 @@ static inline const struct growing_window *uniq_window(const struct uniq *uniq)
 }
 
 /*
- * Adds a window if the keys of a sample are dense enough. keys[0..n), n > 0, are a sample of the
- * `values` values that the caller has seen; they are sorted in place. `seen` is the newest window
- * that the caller knows, or NULL; most of its latest values should lie outside. Adds no window if
- * another thread has added one since, or if there is no memory.
+ * Adds a window if the keys of a sample are dense enough, and not multiples of a large width.
+ * keys[0..n), n > 0, are a sample of the `values` values that the caller has seen; they are sorted
+ * in place. `seen` is the newest window that the caller knows, or NULL; most of its latest values
+ * should lie outside. Adds no window if another thread has added one since, or if there is no
+ * memory.
  */
 void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, uint64_t *keys,
                           size_t n, uint64_t values);

@@ -4,6 +4,7 @@
 #include "aggregate/uniq.h"
 
 #include "lib/parallel.h"
+#include "value/kind.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -20,6 +21,9 @@
 /* Maximum number of bins per value seen. Reading a bin at the end takes about 2 ns. */
 #define UNIQ_WINDOW_BINS_PER_VALUE 128
 
+/* Maximum width of a column's buckets: all other bins of a window stay empty. */
+#define UNIQ_WINDOW_WIDTH_MAX 8
+
 /* All windows may use 1/SHARE of the memory for counts, with both parts of each counter. */
 #define UNIQ_WINDOW_SHARE 4
 
@@ -32,6 +36,15 @@
 /* 1/FEW, or else 1/SOME, of the sample on each side are outliers, which a window need not have. */
 #define UNIQ_WINDOW_FEW  64
 #define UNIQ_WINDOW_SOME 8
+
+/* Returns whether the column's width leaves most bins of a window empty. */
+static bool uniq_is_sparse(const struct plan *plan)
+{
+    const struct column *column = &plan->columns[0];
+    const struct kind *kind = &kind_rows[column->element.kind];
+
+    return kind->next && kind->next(column, 0) > UNIQ_WINDOW_WIDTH_MAX * (__int128)plan->bin_width;
+}
 
 /* Returns the last key of a window. */
 static uint64_t uniq_window_last(const struct uniq *uniq, const struct growing_window *window)
@@ -61,6 +74,8 @@ void uniq_consider_window(struct uniq *uniq, const struct growing_window *seen, 
     size_t outliers = n / UNIQ_WINDOW_FEW;
     struct failure no_memory;
 
+    if (uniq_is_sparse(uniq->plan))
+        return;
     if (values < UNIQ_WINDOW_BINS_MAX / UNIQ_WINDOW_BINS_PER_VALUE)
         bins_max = UNIQ_WINDOW_BINS_PER_VALUE * values;
     if (bins_max < UNIQ_WINDOW_BINS_MIN)

@@ -249,8 +249,33 @@ static void test_drawn(size_t round)
     free(drawn.is_seen);
 }
 
+/* Dense keys get a window unless a width of the column leaves most of its bins empty. */
+static void test_width(uint64_t width, bool has_window)
+{
+    struct context context = {.table_bytes = (uint64_t)1 << 30};
+    struct plan plan = {.operation = OPERATION_UNIQ, .bin_width = 1, .context = &context};
+    struct failure failure;
+    uint64_t keys[SAMPLE];
+
+    must(element_parse("i64", &plan.element), "no element");
+    plan.columns[0].element = plan.element;
+    plan.columns[0].width.units = width;
+    struct uniq *uniq = store_table.create(&plan, &failure);
+    must(uniq != NULL, "no aggregate");
+    for (size_t i = 0; i < SAMPLE; i++)
+        keys[i] = i * (width > 0 ? width : 1);
+    uniq_make_keys(uniq, keys, SAMPLE);
+    uniq_consider_window(uniq, NULL, keys, SAMPLE, 1 << 20);
+    tap_ok((uniq->windows.count > 0) == has_window, "width %llu", (unsigned long long)width);
+    store_table.destroy(uniq);
+}
+
 int main(void)
 {
+    test_width(0, true);
+    test_width(8, true);
+    test_width(9, false);
+
     const size_t rounds = getenv("GPUHIST_TEST_SHARE") ? ROUNDS / 2 : ROUNDS;
     for (size_t round = 0; round < rounds; round++)
         test_drawn(round);
