@@ -140,7 +140,7 @@ same_as() {
 @test "--help describes --top, --sort and others as the operation has them" {
     while IFS='|' read -r operations option text; do
         for operation in $operations; do
-            run -0 gpuhist $operation --help
+            run -0 gpuhist "$operation" --help
             [ "$(sed -n "s/^\(  -.,\|     \) --$option\( [A-Z]*\)\?   *//p" <<<"$output")" = "$text" ]
         done
     done <<END

@@ -79,7 +79,7 @@ options_of_specs() {
         zsh_specs bash "$operation" | sed -nE 's/^\*?(\([^)]*\))*--([a-z0-9-]+)[=-]*\[(.*)\](:.*)?$/\2 \3/p' |
             sort >zsh
         comm -23 help zsh | diff /dev/null -
-        sed -nE "s/^complete .*_takes[^']* $operation[ '].* -l ([a-z0-9-]+) .*-d '(.*)'\$/\\1 \\2/p" \
+        sed -nE "s/^complete .*_takes[^']* ${operation}[ '].* -l ([a-z0-9-]+) .*-d '(.*)'\$/\\1 \\2/p" \
             "$completions/gpuhist.fish" | sort >fish
         comm -23 help fish | diff /dev/null -
         [ "$(wc -l <zsh)" -eq "$(wc -l <fish)" ]
