@@ -181,8 +181,8 @@ MUTATIONS = [
 
     # What passed the quick tests later.
     ("src/aggregate/groups.c", "groups->count + 1 >= capacity", "groups->count >= capacity", "array_bounds"),
-    ("src/result/result.c", "g < result_groups(plan, aggregate) && status == STATUS_OK; g++) {\n        struct",
-     "(g == 0 || g < result_groups(plan, aggregate)) && status == STATUS_OK; g++) {\n        struct",
+    ("src/result/result.c", "g < store_of(plan)->groups(aggregate) && status",
+     "(g == 0 || g < store_of(plan)->groups(aggregate)) && status",
      "by.bats:header alone"),
     ("src/input/npy.c", "npy->is_column_major && npy->rows > 1 &&", "npy->is_column_major &&", "npy.bats:of one row"),
     ("src/aggregate/groups.c", "plan->binning.bins + 2;", "plan->binning.bins + 3;", "by.bats:damaged states"),

@@ -227,18 +227,6 @@ void print_write_word(struct writer *writer, const struct print_format *format,
     writer_write(writer, format->words[word].text, format->words[word].length);
 }
 
-void print_begin(struct writer *writer, const struct print_result *result)
-{
-    if (result->format->begin)
-        result->format->begin(writer, result);
-}
-
-void print_end(struct writer *writer, const struct print_result *result)
-{
-    if (result->format->end)
-        result->format->end(writer, result);
-}
-
 /* Returns the columns of rows: those of the groups, and of lines of print_delimited. */
 struct print_column print_rows_column(const struct print_result *result, size_t i)
 {
@@ -287,27 +275,10 @@ static unsigned print_extras(const struct print_options *options)
 #define PRINT_EXTRA_PICTURE \
     ((unsigned)(PRINT_EXTRA_TITLE | PRINT_EXTRA_LABEL | PRINT_EXTRA_LOG_COUNT))
 
-static enum status print_check_picture(const struct print_options *options,
-                                       const struct print_format *format, struct failure *failure)
-{
-    const unsigned given = print_extras(options) & PRINT_EXTRA_PICTURE;
-
-    if (format->is_picture || given == 0)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_USAGE,
-                       "%s requires --plot, --format svg or --format gnuplot",
-                       print_extra_name(given));
-}
-
 /* Heat maps support no other option that selects rows of a group, or adds to them. */
 #define PRINT_HEAT_REFUSED (~(PRINT_EXTRA_ZEROS | PRINT_EXTRA_PERCENT | PRINT_EXTRA_PICTURE))
 
-/* Return whether a plan's result is rows, not named values; and whether rows are single values. */
-static bool print_has_rows(const struct plan *plan)
-{
-    return plan->operation != OPERATION_REDUCE && plan->operation != OPERATION_COUNT;
-}
-
+/* Returns whether the rows of a plan's result are single values. */
 static bool print_has_values(const struct plan *plan)
 {
     return plan->operation == OPERATION_UNIQ && plan->bin_width == 1 && plan->range_bins == 0;
@@ -326,7 +297,7 @@ const struct print_format *print_plan_format(const struct print_options *options
 {
     const bool is_always = options->plot == PRINT_PLOT_ALWAYS;
     const bool has_names = element_is_name(&plan->element);
-    const bool is_rows = print_has_rows(plan);
+    const bool is_rows = plan->operation != OPERATION_REDUCE && plan->operation != OPERATION_COUNT;
 
     if (options->format)
         return options->format;
@@ -344,17 +315,27 @@ const struct print_format *print_plan_format(const struct print_options *options
     return &print_plot;
 }
 
-static enum status print_check_groups(const struct print_options *options, const struct plan *plan,
-                                      struct failure *failure)
+enum status print_check_format(const struct print_options *options, const struct plan *plan,
+                               struct failure *failure)
 {
     const struct print_format *format = print_plan_format(options, plan);
     const struct kind *kind = &kind_rows[plan->element.kind];
-    const size_t groups = plan->group_count;
     const bool is_plot = options->plot == PRINT_PLOT_ALWAYS;
     const char *option = is_plot ? "" : "--format ";
     const char *name = is_plot ? "--plot" : format->name;
-    const unsigned refused = print_extras(options) & PRINT_HEAT_REFUSED;
+    const unsigned given = print_extras(options);
+    const unsigned refused = given & format->refused;
+    const unsigned undrawn = given & PRINT_HEAT_REFUSED;
+    const unsigned unpictured = format->is_picture ? 0 : given & PRINT_EXTRA_PICTURE;
+    const unsigned useless = given & ~(unsigned)PRINT_EXTRA_QUANTILES;
 
+    if (plan->operation == OPERATION_REDUCE || plan->operation == OPERATION_COUNT) {
+        if (!options->format || options->format->words)
+            return STATUS_OK;
+        return status_fail(failure, STATUS_USAGE,
+                           "--format %s cannot be combined with %s (try " PRINT_NAMES_OF_LINES ")",
+                           format->name, plan_operation_names[plan->operation]);
+    }
     if (kind->scale == KIND_INSTANTS && format->refuses_times)
         return status_fail(failure, STATUS_USAGE,
                            "--format %s cannot be combined with timestamps (try --format svg)",
@@ -367,55 +348,34 @@ static enum status print_check_groups(const struct print_options *options, const
     if (kind->scale == KIND_NAMES && (options->zeros || options->quantiles.count > 0))
         return status_fail(failure, STATUS_USAGE, "uniq of %s cannot be combined with --%s",
                            kind->nouns, options->zeros ? "zeros" : "percentiles");
-    if (groups == 0)
-        return STATUS_OK;
-    if (format->words)
-        return print_check_picture(options, format, failure);
-    if (!format->heat)
-        return status_fail(failure, STATUS_USAGE,
-                           "--by cannot be combined with --format %s (try " PRINT_NAMES_OF_LINES
-                           ", svg, --plot)",
-                           format->name);
-    if (groups > 1)
-        return status_fail(failure, STATUS_USAGE, "%s%s supports one --by column, not %zu", option,
-                           name, groups);
-    if (!print_can_draw(plan))
-        return status_fail(
-            failure, STATUS_USAGE,
-            "%s%s requires groups of numbers or timestamps, not IP addresses or strings", option,
-            name);
-    if (refused > 0)
-        return status_fail(failure, STATUS_USAGE,
-                           "%s cannot be combined with a heat map, which %s%s draws with --by",
-                           print_extra_name(refused), option, name);
-    return STATUS_OK;
-}
-
-enum status print_check_format(const struct print_options *options, const struct plan *plan,
-                               struct failure *failure)
-{
-    const struct print_format *format = print_rows_format(options);
-    const unsigned given = print_extras(options);
-    const unsigned refused = given & format->refused;
-    const unsigned useless = given & ~(unsigned)PRINT_EXTRA_QUANTILES;
-
-    if (plan->operation == OPERATION_REDUCE || plan->operation == OPERATION_COUNT) {
-        if (print_values_format(options)->words)
-            return STATUS_OK;
-        return status_fail(failure, STATUS_USAGE,
-                           "--format %s cannot be combined with %s (try " PRINT_NAMES_OF_LINES ")",
-                           format->name, plan_operation_names[plan->operation]);
+    if (plan->group_count > 0 && !format->words) {
+        if (!format->heat)
+            return status_fail(failure, STATUS_USAGE,
+                               "--by cannot be combined with --format %s (try " PRINT_NAMES_OF_LINES
+                               ", svg, --plot)",
+                               format->name);
+        if (plan->group_count > 1)
+            return status_fail(failure, STATUS_USAGE, "%s%s supports one --by column, not %zu",
+                               option, name, plan->group_count);
+        if (!print_can_draw(plan))
+            return status_fail(
+                failure, STATUS_USAGE,
+                "%s%s requires groups of numbers or timestamps, not IP addresses or strings",
+                option, name);
+        if (undrawn > 0)
+            return status_fail(failure, STATUS_USAGE,
+                               "%s cannot be combined with a heat map, which %s%s draws with --by",
+                               print_extra_name(undrawn), option, name);
     }
-    if (print_check_groups(options, plan, failure) != STATUS_OK)
-        return failure->status;
-    if (options->format && options->plot == PRINT_PLOT_ALWAYS)
+    if (options->format && is_plot)
         return status_fail(failure, STATUS_USAGE, "--plot cannot be combined with --format");
     if (refused > 0)
         return status_fail(failure, STATUS_USAGE, "%s cannot be combined with --format %s",
                            print_extra_name(refused), format->name);
-    format = print_plan_format(options, plan);
-    if (print_check_picture(options, format, failure) != STATUS_OK)
-        return failure->status;
+    if (unpictured > 0)
+        return status_fail(failure, STATUS_USAGE,
+                           "%s requires --plot, --format svg or --format gnuplot",
+                           print_extra_name(unpictured));
     if (options->quantiles.count > 0 && format->words && !format->is_document && useless > 0)
         return status_fail(failure, STATUS_USAGE,
                            "%s cannot be combined with --percentiles in %s output "
@@ -475,7 +435,7 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
     struct print_table table = {
         .rows = *rows,
         .options = options,
-        .format = print_rows_format(options),
+        .format = options->format,
         .total = rows->below + rows->inside + rows->above,
     };
     if ((rows->plan->is_automatic || rows->plan->range_bins > 0) &&
@@ -486,7 +446,6 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
                                         .plan = rows->plan,
                                         .is_unit = table.rows.is_unit,
                                         .column = print_rows_column};
-    const struct print_column sums = print_sums_column(rows->plan);
     struct rows_list list = {.items = NULL};
     struct quantiles_value *quantiles = NULL;
     struct writer *member = NULL; /* the word before weights */
@@ -501,6 +460,7 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
         table.prefix_bytes = options->group ? options->group_bytes : strlen(table.prefix);
     }
     if (table.format->has_names && rows->plan->has_weights) {
+        const struct print_column sums = print_sums_column(rows->plan);
         member = writer_create_memory(ELEMENT_TEXT_SIZE);
         if (member) {
             print_write_word(member, table.format, PRINT_WORD_NEXT);
@@ -523,9 +483,11 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
     if (status == STATUS_OK)
         status = print_order_rows(&table, &list, failure);
     if (status == STATUS_OK) {
-        print_begin(writer, &result);
+        if (table.format->begin)
+            table.format->begin(writer, &result);
         table.format->rows(writer, &table);
-        print_end(writer, &result);
+        if (table.format->end)
+            table.format->end(writer, &result);
     }
     rows_list_destroy(&list);
     free(quantiles);

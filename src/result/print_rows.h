@@ -254,11 +254,9 @@ uint64_t print_range_bins(const struct print_options *options, const struct plan
 /* Returns whether a result in this format begins with a header row. */
 bool print_has_header(const struct print_options *options, const struct print_format *format);
 
-/* Write a word of the format's lines, and the start and end of a result. */
+/* Writes a word of the format's lines. */
 void print_write_word(struct writer *writer, const struct print_format *format,
                       enum print_word word);
-void print_begin(struct writer *writer, const struct print_result *result);
-void print_end(struct writer *writer, const struct print_result *result);
 
 /* The `begin` of a format with a header: writes it if the result has one here. */
 void print_write_header(struct writer *writer, const struct print_result *result);
@@ -274,7 +272,7 @@ const struct print_format *print_plan_format(const struct print_options *options
                                              const struct plan *plan);
 
 /*
- * Writes a histogram of unread rows with these options. The writer records
+ * Writes a histogram of unread rows with these options, which have a format. The writer records
  * write errors. Fails with STATUS_DATA if there is no memory.
  */
 enum status print_rows(struct writer *writer, const struct rows *rows,

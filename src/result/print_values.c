@@ -510,9 +510,11 @@ enum status print_values(struct writer *writer, const struct plan *plan, const v
         return status_fail(failure, STATUS_DATA, "not enough memory for printing groups");
     }
     print_find_prefixes(&values.prefixes, plan, values.format, options->column);
-    print_begin(writer, &result);
+    if (result.format->begin)
+        result.format->begin(writer, &result);
     print_values_in_parts(writer, &values);
-    print_end(writer, &result);
+    if (result.format->end)
+        result.format->end(writer, &result);
     print_order_destroy(&order);
     free(values.memory);
     return STATUS_OK;

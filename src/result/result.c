@@ -32,12 +32,6 @@ struct result_rows {
     struct range_histogram range;
 };
 
-static void result_rows_end(struct result_rows *self)
-{
-    growing_histogram_destroy(self->automatic);
-    range_histogram_destroy(&self->range);
-}
-
 /*
  * Values are shown instead of bins if at most FEW distinct ones occur, within RANGE, and at most
  * one in APART of the range.
@@ -120,7 +114,7 @@ static enum status result_make_automatic(struct result_rows *self, const struct 
 
 /*
  * Begins the rows of a group. Fails with STATUS_DATA if there is no memory, or if there are too
- * many empty bins. The caller ends them, also after a failure.
+ * many empty bins. The caller destroys the histograms, also after a failure.
  */
 static enum status result_rows_begin(struct result_rows *self, const struct plan *plan,
                                      const void *aggregate, uint64_t group,
@@ -149,19 +143,27 @@ static enum status result_rows_begin(struct result_rows *self, const struct plan
     return STATUS_OK;
 }
 
-/* Returns the number of printed groups: without group columns, 1. */
-static uint64_t result_groups(const struct plan *plan, const void *aggregate)
+/* Prints the rows of a group of histogram or uniq, in the format of the options. */
+static enum status result_print_rows(struct writer *writer, const struct plan *plan,
+                                     const void *aggregate, uint64_t group,
+                                     const struct print_options *options, struct failure *failure)
 {
-    return plan->group_count > 0 ? store_of(plan)->groups(aggregate) : 1;
+    struct result_rows rows;
+    enum status status = result_rows_begin(&rows, plan, aggregate, group, options, failure);
+
+    if (status == STATUS_OK)
+        status = print_rows(writer, &rows.rows, options, failure);
+    growing_histogram_destroy(rows.automatic);
+    range_histogram_destroy(&rows.range);
+    return status;
 }
 
-/* Prints the rows of histogram and uniq; each line of a group begins with the group. */
-static enum status result_print_rows(struct writer *writer, const struct plan *plan,
-                                     const void *aggregate, const struct print_options *options,
-                                     struct failure *failure)
+/* Prints the rows of each group of histogram or uniq; each line begins with the group. */
+static enum status result_print_groups(struct writer *writer, const struct plan *plan,
+                                       const void *aggregate, const struct print_options *options,
+                                       struct failure *failure)
 {
-    const bool has_groups = plan->group_count > 0;
-    const struct print_format *format = print_plan_format(options, plan);
+    const struct print_format *format = options->format;
     const struct print_result result = {.options = options,
                                         .format = format,
                                         .plan = plan,
@@ -170,40 +172,31 @@ static enum status result_print_rows(struct writer *writer, const struct plan *p
                                                    plan->range_bins == 0,
                                         .column = print_rows_column};
     struct print_options own = *options;
-    struct writer *prefix = has_groups ? writer_create_memory(ELEMENT_TEXT_SIZE) : NULL;
+    struct writer *prefix = writer_create_memory(ELEMENT_TEXT_SIZE);
     struct print_prefixes prefixes;
     uint64_t buffer[TEXT_COLUMNS_MAX + 2];
     enum status status = STATUS_OK;
 
-    own.format = format;
-    if (has_groups) {
-        if (!prefix)
-            return status_fail(failure, STATUS_DATA, "not enough memory for printing groups");
-        print_find_prefixes(&prefixes, plan, format, NULL);
-        print_begin(writer, &result);
-    }
-    for (uint64_t g = 0; g < result_groups(plan, aggregate) && status == STATUS_OK; g++) {
-        struct result_rows rows = {.automatic = NULL};
-        if (has_groups) {
-            writer_restart(prefix);
-            if (format->has_names && !format->is_document)
-                writer_write_text(prefix, print_object_begin(options));
-            print_write_group(prefix, aggregate, groups_first_row(aggregate, g, buffer), &prefixes,
-                              format);
-            own.group = writer_memory(prefix, &own.group_bytes);
-            own.is_next_group = g > 0;
-            if (!own.group)
-                status = status_fail(failure, STATUS_DATA, "not enough memory for printing groups");
-        }
-        if (status == STATUS_OK)
-            status = result_rows_begin(&rows, plan, aggregate, g, &own, failure);
-        if (status == STATUS_OK)
-            status = print_rows(writer, &rows.rows, &own, failure);
-        result_rows_end(&rows);
+    if (!prefix)
+        return status_fail(failure, STATUS_DATA, "not enough memory for printing groups");
+    print_find_prefixes(&prefixes, plan, format, NULL);
+    if (format->begin)
+        format->begin(writer, &result);
+    for (uint64_t g = 0; g < store_of(plan)->groups(aggregate) && status == STATUS_OK; g++) {
+        writer_restart(prefix);
+        if (format->has_names && !format->is_document)
+            writer_write_text(prefix, print_object_begin(options));
+        print_write_group(prefix, aggregate, groups_first_row(aggregate, g, buffer), &prefixes,
+                          format);
+        own.group = writer_memory(prefix, &own.group_bytes);
+        own.is_next_group = g > 0;
+        status = own.group
+                     ? result_print_rows(writer, plan, aggregate, g, &own, failure)
+                     : status_fail(failure, STATUS_DATA, "not enough memory for printing groups");
     }
     writer_discard(prefix);
-    if (has_groups)
-        print_end(writer, &result);
+    if (format->end)
+        format->end(writer, &result);
     return status;
 }
 
@@ -236,7 +229,7 @@ static enum status result_print_heat(struct writer *writer, const struct plan *p
         status = print_heat(writer, groups, &ranged, all.width, options, failure);
     if (plan->range_bins > 0)
         free(ranged.binning.table);
-    result_rows_end(&all);
+    growing_histogram_destroy(all.automatic);
     return status;
 }
 
@@ -246,30 +239,35 @@ static enum status result_print_column(struct writer *writer, const struct plan 
                                        struct failure *failure)
 {
     const struct store *store = store_of(plan);
+    struct print_options own = *options;
     enum status status;
 
+    own.format = print_plan_format(options, plan);
     if (plan->operation == OPERATION_REDUCE || plan->operation == OPERATION_COUNT)
         status = print_values(writer, plan, aggregate, options, failure);
-    else if (plan->group_count > 0 && print_plan_format(options, plan)->heat)
-        status = result_print_heat(writer, plan, aggregate, options, failure);
+    else if (plan->group_count == 0)
+        status = result_print_rows(writer, plan, aggregate, 0, &own, failure);
+    else if (own.format->heat)
+        status = result_print_heat(writer, plan, aggregate, &own, failure);
     else
-        status = result_print_rows(writer, plan, aggregate, options, failure);
+        status = result_print_groups(writer, plan, aggregate, &own, failure);
     return status == STATUS_OK && store->check ? store->check(aggregate, failure) : status;
 }
 
 enum status result_print(struct writer *writer, const struct plan *plan, const void *aggregate,
                          const struct print_options *options, struct failure *failure)
 {
-    const struct print_result result = {.options = options,
-                                        .format = print_values_format(options),
-                                        .plan = plan,
-                                        .list = "columns"};
     const struct columns *columns = aggregate;
     struct print_options own = *options;
     enum status status = STATUS_OK;
 
     if (plan->value_count <= 1)
         return result_print_column(writer, plan, aggregate, options, failure);
+    const struct print_format *format = print_values_format(options);
+    const struct print_result result = {.options = options,
+                                        .format = format,
+                                        .plan = plan,
+                                        .list = "columns"};
     struct print_order leader = {.groups = NULL};
     if (options->sort) {
         const size_t column = print_order_column(options, plan, &own.sort);
@@ -277,14 +275,16 @@ enum status result_print(struct writer *writer, const struct plan *plan, const v
         status = print_order_create(&leader, &own, run->plan, run->aggregate, failure);
         own.leader = &leader;
     }
-    print_begin(writer, &result);
+    if (format->begin)
+        format->begin(writer, &result);
     for (size_t i = 0; i < columns->count && status == STATUS_OK; i++) {
         const struct columns_run *run = &columns->runs[i];
         own.column = plan->columns[i].where;
         own.is_next_column = i > 0;
         status = result_print_column(writer, run->plan, run->aggregate, &own, failure);
     }
-    print_end(writer, &result);
+    if (format->end)
+        format->end(writer, &result);
     print_order_destroy(&leader);
     return status;
 }
@@ -304,8 +304,11 @@ static enum status result_check_column(const struct plan *plan, uint64_t element
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
                                        length > 0 ? ", " : "", reduction->name);
     }
+    if (plan->needs_values && elements == 0)
+        return status_fail(failure, STATUS_DATA,
+                           "cannot compute percentiles: no values were counted");
     if (length == 0)
-        return plan_check_values(plan, elements > 0, failure);
+        return STATUS_OK;
     return status_fail(failure, STATUS_DATA,
                        elements > 0 ? "cannot compute %s: there is only one value"
                        : plan->condition_count > 0
@@ -351,7 +354,8 @@ void result_report(const struct plan *plan, const void *aggregate)
     if (plan->operation != OPERATION_HISTOGRAM || plan->is_automatic ||
         plan->outside != OUTSIDE_REPORT)
         return;
-    for (uint64_t g = 0; g < result_groups(plan, aggregate); g++) {
+    const uint64_t groups = plan->group_count > 0 ? store_of(plan)->groups(aggregate) : 1;
+    for (uint64_t g = 0; g < groups; g++) {
         struct rows rows;
         store_of(plan)->rows(&rows, plan, aggregate, g, false);
         inside += rows.inside;
@@ -395,7 +399,7 @@ static void result_note_bins(const struct plan *plan, const void *aggregate,
                          plan->has_weights ? plan_count_name(plan) : "the values", low, high);
         }
     }
-    result_rows_end(&self);
+    growing_histogram_destroy(self.automatic);
 }
 
 /* Notes strings that are not UTF-8, which JSON cannot represent. */

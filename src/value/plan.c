@@ -36,13 +36,6 @@ void plan_destroy(struct plan *plan)
     free(plan->binning.table);
 }
 
-enum status plan_check_values(const struct plan *plan, bool has_values, struct failure *failure)
-{
-    if (!plan->needs_values || has_values)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_DATA, "cannot compute percentiles: no values were counted");
-}
-
 const char *plan_column_option(const struct plan *plan, size_t column)
 {
     return column < plan->value_count             ? "-f"

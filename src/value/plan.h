@@ -188,12 +188,12 @@ static inline size_t plan_group_column(const struct plan *plan)
 
 static inline size_t plan_condition_column(const struct plan *plan)
 {
-    return plan_group_column(plan) + plan->group_count;
+    return plan->value_count + plan->has_weights + plan->group_count;
 }
 
 static inline size_t plan_column_count(const struct plan *plan)
 {
-    return plan_condition_column(plan) + plan->condition_count;
+    return plan->value_count + plan->has_weights + plan->group_count + plan->condition_count;
 }
 
 /* Returns the number of columns with a field, including halves of joined fields. Pure. */
@@ -245,8 +245,5 @@ struct text_rules plan_column_rules(const struct plan *plan, const struct text_r
 
 /* Frees what the plan owns. A zero-initialised plan is allowed. Not thread-safe. */
 void plan_destroy(struct plan *plan);
-
-/* Fails with STATUS_DATA if the plan needs values and none was counted. Thread-safe. */
-enum status plan_check_values(const struct plan *plan, bool has_values, struct failure *failure);
 
 #endif
