@@ -24,13 +24,18 @@ enum status options_fail_value(const char *name, const char *value, const char *
                        expected);
 }
 
-/* Like options_fail_value; without an `expected` text it names the words: "a, b or c". */
+/*
+ * Like options_fail_value, unless the value means another option; without an `expected` text it
+ * names the words: "a, b or c".
+ */
 static enum status options_fail_row(const struct options_row *row, const char *value,
                                     struct failure *failure)
 {
     char expected[128] = "";
     size_t used = 0;
 
+    if (options_check_value(row->name, value, failure) != STATUS_OK)
+        return failure->status;
     if (row->expected)
         return options_fail_value(row->name, value, row->expected, failure);
     for (const char *word = row->words; *word; used = strlen(expected)) {
@@ -215,8 +220,9 @@ static enum status options_set(struct options *options, const struct options_row
     case OPTIONS_QUANTILES:
         return quantiles_parse(target, value, failure);
     case OPTIONS_PREDICATE:
-        if (options_add_predicate(options, (enum predicate_relation)row->value, value, failure) !=
-            STATUS_OK)
+        if (options_check_value(row->name, value, failure) != STATUS_OK ||
+            options_add_predicate(options, (enum predicate_relation)row->value, value, failure) !=
+                STATUS_OK)
             return failure->status;
         break;
     }
@@ -302,8 +308,7 @@ static enum status options_parse_words(struct options *options, int argc, char *
                                row->name, options->command->name, takers,
                                has_instead ? " (try " : "", has_instead ? row->instead : "",
                                has_instead ? ")" : "");
-        if ((optarg && options_check_value(row->name, optarg, failure) != STATUS_OK) ||
-            options_set(options, row, optarg, failure) != STATUS_OK)
+        if (options_set(options, row, optarg, failure) != STATUS_OK)
             return failure->status;
         if (options->help || options->version)
             return STATUS_OK;
@@ -405,6 +410,8 @@ static enum status options_finish(struct options *options, struct failure *failu
     options->print.is_terminal = !options->print.output && isatty(STDOUT_FILENO);
     options->print.threads = options->threads;
     options->print.words = options->argv + (options->argc > 0);
+    options->print.is_dropped =
+        options->print.save && strcmp(options->print.save, "-") == 0 && !options->print.has_output;
     options->print.has_reports = options->every_ns > 0;
     options->print.value_name = options->field.count == 1 ? options->field.list[0].name : NULL;
     options->stalin_sort.purged = options->print.purged != NULL;

@@ -587,33 +587,6 @@ static enum status options_make_values_of(const struct options *options, bool is
     }
 }
 
-/* Fails if the operation or the output format does not support the kinds of the values. */
-static enum status options_check_kinds(const struct options *options, struct failure *failure)
-{
-    const enum operation_id operation = options->command->operation;
-
-    for (size_t i = 0; i < options->field.count; i++) {
-        const struct kind *kind = options->field.list[i].kind;
-        if (!kind || kind->scale != KIND_NAMES)
-            continue;
-        if (operation == OPERATION_REDUCE) {
-            const struct reductions *reductions = &options->reductions;
-            for (unsigned r = 0; r < reductions->count; r++) {
-                const enum reduction_id id = reductions->list[r].id;
-                if (id != REDUCTION_COUNT && id != REDUCTION_DISTINCT && id != REDUCTION_MODE)
-                    return status_fail(failure, STATUS_USAGE,
-                                       "reduce of %s supports only count, distinct and mode",
-                                       kind->nouns);
-            }
-            continue;
-        }
-        if (operation != OPERATION_UNIQ)
-            return status_fail(failure, STATUS_USAGE, "%s cannot be used with %s (try uniq)",
-                               plan_operation_names[operation], kind->nouns);
-    }
-    return STATUS_OK;
-}
-
 void options_make_format(const struct options *options, const struct plan *plan,
                          struct record_format *format)
 {
@@ -638,31 +611,38 @@ void options_make_format(const struct options *options, const struct plan *plan,
         format->header_lines = 1;
 }
 
-/* Fails if no column of the plan uses --tz. Kinds may still be unknown. */
-static enum status options_check_zone(const struct options *options, const struct plan *plan,
-                                      bool with_files, struct failure *failure)
-{
-    bool has_zone = options->has_open && !options->found && !with_files;
-
-    for (size_t i = 0; i < plan_column_count(plan); i++)
-        has_zone = has_zone || plan->columns[i].element.zone;
-    if (!options->zone || has_zone)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_USAGE,
-                       "--tz requires a column of timestamps (try -f COLUMN:time/1d)");
-}
-
 enum status options_make(const struct options *options, bool is_text, bool with_files,
                          struct context *context, struct plan *plan, struct failure *failure)
 {
+    const enum operation_id operation = options->command->operation;
+    const struct reductions *reductions = &options->reductions;
+
     *plan = (struct plan){.predicates = NULL};
-    if (options_check_kinds(options, failure) != STATUS_OK)
-        return failure->status;
+    for (size_t i = 0; i < options->field.count; i++) {
+        const struct kind *kind = options->field.list[i].kind;
+        if (!kind || kind->scale != KIND_NAMES)
+            continue;
+        for (unsigned r = 0; operation == OPERATION_REDUCE && r < reductions->count; r++) {
+            const enum reduction_id id = reductions->list[r].id;
+            if (id != REDUCTION_COUNT && id != REDUCTION_DISTINCT && id != REDUCTION_MODE)
+                return status_fail(failure, STATUS_USAGE,
+                                   "reduce of %s supports only count, distinct and mode",
+                                   kind->nouns);
+        }
+        if (operation != OPERATION_REDUCE && operation != OPERATION_UNIQ)
+            return status_fail(failure, STATUS_USAGE, "%s cannot be used with %s (try uniq)",
+                               plan_operation_names[operation], kind->nouns);
+    }
     enum status status =
         options_make_values_of(options, is_text, with_files, SIZE_MAX, plan, failure);
     plan->context = context;
-    if (status == STATUS_OK)
-        status = options_check_zone(options, plan, with_files, failure);
+    /* Kinds that are not found yet may use --tz. */
+    bool has_zone = !options->zone || (options->has_open && !options->found && !with_files);
+    for (size_t i = 0; status == STATUS_OK && !has_zone && i < plan_column_count(plan); i++)
+        has_zone = plan->columns[i].element.zone;
+    if (status == STATUS_OK && !has_zone)
+        return status_fail(failure, STATUS_USAGE,
+                           "--tz requires a column of timestamps (try -f COLUMN:time/1d)");
     if (status == STATUS_OK && plan->value_count > 1) {
         plan->singles = calloc(plan->value_count, sizeof *plan->singles);
         if (!plan->singles)
@@ -717,32 +697,6 @@ static const char *options_find_text(const struct options *options)
     return NULL;
 }
 
-/* Returns the name of a given option that requires binary input, or NULL. */
-static const char *options_find_binary(const struct options *options)
-{
-    return options->binary             ? "binary"
-           : options->record_bytes > 0 ? "record"
-           : options->has_order        ? "type with le or be"
-                                       : NULL;
-}
-
-/* Fails if one option requires text input and another binary input. */
-static enum status options_check_input(const struct options *options, struct failure *failure)
-{
-    const char *text = options_find_text(options);
-    const char *binary = options_find_binary(options);
-
-    if (!text && options_has_fields(options))
-        text = options->field.count > 0 && options->field.list[0].field != 0 ? "field"
-               : options->by.count > 0                                       ? "by"
-               : options->where.count > 0                                    ? "where"
-                                                                             : "weight";
-    if (!text || !binary)
-        return STATUS_OK;
-    return status_fail(failure, STATUS_USAGE,
-                       "--%s requires text input, but --%s requires binary input", text, binary);
-}
-
 /* Returns whether a column has a name, which is looked up in the header of each file. */
 static bool options_has_names(const struct options *options)
 {
@@ -777,7 +731,8 @@ static enum status options_fail_each(const char *option, const struct options_co
 
 /*
  * Fails unless the columns fit the input: fields of text, or elements of records. Also fails if
- * other columns are given, but no value column.
+ * other columns are given, but no value column; and if rows that name their columns have none, or
+ * options for lines of fields.
  */
 static enum status options_check_columns(const struct options *options, struct failure *failure)
 {
@@ -792,6 +747,14 @@ static enum status options_check_columns(const struct options *options, struct f
                 {"--by", &options->by},
                 {"--where", &options->where}};
 
+    if (scanner->names_columns &&
+        (options->csv || options->delimiter != TEXT_NO_DELIMITER || options->header_lines > 0))
+        return status_fail(failure, STATUS_USAGE,
+                           "--%s cannot be combined with --csv, --delimiter and --header",
+                           scanner->option);
+    if (scanner->names_columns && !options->wanted)
+        return status_fail(failure, STATUS_USAGE, "--%s requires columns: %s", scanner->option,
+                           scanner->wanted);
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
         const size_t count = uses[i].columns->count;
         for (size_t k = 0; k < count; k++) {
@@ -871,30 +834,20 @@ static enum status options_check_plan(const struct options *options, bool is_tex
     return status;
 }
 
-/* Fails if options for lines of fields are given for rows that name their columns. */
-static enum status options_check_scanner(const struct options *options, struct failure *failure)
-{
-    const struct row_scanner *scanner = row_scanners[options->row_scanner];
-
-    if (!scanner->names_columns)
-        return STATUS_OK;
-    if (options->csv || options->delimiter != TEXT_NO_DELIMITER || options->header_lines > 0)
-        return status_fail(failure, STATUS_USAGE,
-                           "--%s cannot be combined with --csv, --delimiter and --header",
-                           scanner->option);
-    if (!options->wanted)
-        return status_fail(failure, STATUS_USAGE, "--%s requires columns: %s", scanner->option,
-                           scanner->wanted);
-    return STATUS_OK;
-}
-
 enum status options_check(const struct options *options, enum options_input *input,
                           struct failure *failure)
 {
     const bool has_fields = options_has_fields(options);
-    const bool has_text = options_find_text(options) != NULL;
-    const bool is_text = has_fields || has_text;
-    const bool is_binary = options_find_binary(options) != NULL;
+    /* The options that require such input; NULL: none. */
+    const char *text = options_find_text(options);
+    const char *binary = options->binary             ? "binary"
+                         : options->record_bytes > 0 ? "record"
+                         : options->has_order        ? "type with le or be"
+                                                     : NULL;
+    const char *fields = options->field.count > 0 && options->field.list[0].field != 0 ? "field"
+                         : options->by.count > 0                                       ? "by"
+                         : options->where.count > 0                                    ? "where"
+                                                                                       : "weight";
     const bool has_range = options->range_text != NULL;
     const bool has_powers = options->has_log2 || options->log10;
     const bool has_edges = options->edges != NULL;
@@ -934,14 +887,15 @@ enum status options_check(const struct options *options, enum options_input *inp
     const char *list = "edges "; /* the option whose list is standard input */
     unsigned uses = options->edges && lists_is_stdin(options->edges);
 
-    if (options_check_input(options, failure) != STATUS_OK)
-        return failure->status;
+    if (binary && (text || has_fields))
+        return status_fail(failure, STATUS_USAGE,
+                           "--%s requires text input, but --%s requires binary input",
+                           text ? text : fields, binary);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         if (rules[i].is_broken)
             return status_fail(failure, STATUS_USAGE, "%s", rules[i].message);
     }
-    if (options_check_scanner(options, failure) != STATUS_OK ||
-        options_check_columns(options, failure) != STATUS_OK)
+    if (options_check_columns(options, failure) != STATUS_OK)
         return failure->status;
     for (size_t i = 0; i < options->predicate_count; i++) {
         if (!options_names_file(&options->predicates[i]))
@@ -963,11 +917,11 @@ enum status options_check(const struct options *options, enum options_input *inp
     if (uses > 1) /* standard input can be read only once */
         return status_fail(failure, STATUS_USAGE,
                            "--%s@-: standard input is already used for something else", list);
-    *input = has_text     ? OPTIONS_INPUT_TEXT
+    *input = text         ? OPTIONS_INPUT_TEXT
              : has_fields ? OPTIONS_INPUT_FIELDS
-             : is_binary  ? OPTIONS_INPUT_BINARY
+             : binary     ? OPTIONS_INPUT_BINARY
                           : OPTIONS_INPUT_ANY;
-    return options_check_plan(options, is_text, !has_text && !is_binary && !options->has_type,
+    return options_check_plan(options, text || has_fields, !text && !binary && !options->has_type,
                               failure);
 }
 

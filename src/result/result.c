@@ -23,13 +23,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The rows of some groups, and the bins that were made for them. */
-struct result_rows {
+/* The rows of some groups in automatic bins. */
+struct result_automatic {
     struct rows rows;
-    struct rows values;                  /* --range auto: the values that bins were made of */
-    uint64_t width;                      /* the width of automatic bins */
-    struct growing_histogram *automatic; /* NULL: the plan has no automatic bins */
-    struct range_histogram range;
+    uint64_t width; /* the width of the bins */
+    struct growing_histogram *histogram;
 };
 
 /*
@@ -63,9 +61,9 @@ static bool result_is_sparse(struct rows rows, uint64_t few)
 /*
  * Makes the automatic bins of the values of groups `first` to `last`: in plots as few as fit, or
  * the values themselves if they are few, such as statuses. Fails with STATUS_DATA if there is no
- * memory.
+ * memory. The caller destroys the histogram, also after a failure.
  */
-static enum status result_make_automatic(struct result_rows *self, const struct plan *plan,
+static enum status result_make_automatic(struct result_automatic *self, const struct plan *plan,
                                          const void *aggregate, uint64_t first, uint64_t last,
                                          const struct print_options *options,
                                          struct failure *failure)
@@ -83,7 +81,7 @@ static enum status result_make_automatic(struct result_rows *self, const struct 
     struct rows rows;
     size_t n;
 
-    self->automatic = histogram;
+    self->histogram = histogram;
     if (!histogram)
         return failure->status;
     for (uint64_t g = first; g <= last; g++) {
@@ -113,48 +111,43 @@ static enum status result_make_automatic(struct result_rows *self, const struct 
 }
 
 /*
- * Begins the rows of a group. Fails with STATUS_DATA if there is no memory, or if there are too
- * many empty bins. The caller destroys the histograms, also after a failure.
+ * Prints the rows of a group of histogram or uniq, in the format of the options. Fails with
+ * STATUS_DATA if there is no memory, or if there are too many empty bins.
  */
-static enum status result_rows_begin(struct result_rows *self, const struct plan *plan,
-                                     const void *aggregate, uint64_t group,
-                                     const struct print_options *options, struct failure *failure)
-{
-    const struct store *store = store_of(plan);
-    enum status status;
-
-    *self = (struct result_rows){.width = plan->bin_width};
-    if (plan->is_automatic)
-        return result_make_automatic(self, plan, aggregate, group, group, options, failure);
-    if (plan->range_bins > 0) {
-        store->rows(&self->values, plan, aggregate, group, false);
-        status = range_histogram_create(&self->range, plan, print_range_bins(options, plan),
-                                        &self->values, failure);
-        if (store->check(aggregate, failure) != STATUS_OK)
-            status = failure->status;
-        range_histogram_rows_begin(&self->rows, &self->range, &self->values, options->zeros);
-        return status;
-    }
-    store->rows(&self->rows, plan, aggregate, group, options->zeros);
-    if (self->rows.fill.last - self->rows.fill.bin >= BINNING_BINS_MAX)
-        return status_fail(failure, STATUS_DATA,
-                           "there are too many bins to print the empty ones: at most %u",
-                           (unsigned)BINNING_BINS_MAX);
-    return STATUS_OK;
-}
-
-/* Prints the rows of a group of histogram or uniq, in the format of the options. */
 static enum status result_print_rows(struct writer *writer, const struct plan *plan,
                                      const void *aggregate, uint64_t group,
                                      const struct print_options *options, struct failure *failure)
 {
-    struct result_rows rows;
-    enum status status = result_rows_begin(&rows, plan, aggregate, group, options, failure);
+    const struct store *store = store_of(plan);
+    struct result_automatic automatic = {.histogram = NULL};
+    struct rows rows;
+    struct range_histogram range;
+    struct rows values; /* --range auto: the values that bins are made of */
+    enum status status = STATUS_OK;
 
+    if (plan->is_automatic) {
+        status = result_make_automatic(&automatic, plan, aggregate, group, group, options, failure);
+        rows = automatic.rows;
+    } else if (plan->range_bins > 0) {
+        store->rows(&values, plan, aggregate, group, false);
+        status =
+            range_histogram_create(&range, plan, print_range_bins(options, plan), &values, failure);
+        if (store->check(aggregate, failure) != STATUS_OK)
+            status = failure->status;
+        range_histogram_rows_begin(&rows, &range, &values, options->zeros);
+    } else {
+        store->rows(&rows, plan, aggregate, group, options->zeros);
+        if (rows.fill.last - rows.fill.bin >= BINNING_BINS_MAX)
+            status = status_fail(failure, STATUS_DATA,
+                                 "there are too many bins to print the empty ones: at most %u",
+                                 (unsigned)BINNING_BINS_MAX);
+    }
     if (status == STATUS_OK)
-        status = print_rows(writer, &rows.rows, options, failure);
-    growing_histogram_destroy(rows.automatic);
-    range_histogram_destroy(&rows.range);
+        status = print_rows(writer, &rows, options, failure);
+    if (plan->is_automatic)
+        growing_histogram_destroy(automatic.histogram);
+    else if (plan->range_bins > 0)
+        range_histogram_destroy(&range);
     return status;
 }
 
@@ -205,7 +198,7 @@ static enum status result_print_heat(struct writer *writer, const struct plan *p
                                      const struct groups *groups,
                                      const struct print_options *options, struct failure *failure)
 {
-    struct result_rows all = {.width = plan->bin_width};
+    struct result_automatic all = {.width = plan->bin_width};
     enum status status = STATUS_OK;
     struct plan ranged = *plan;
     struct rows rows;
@@ -229,7 +222,7 @@ static enum status result_print_heat(struct writer *writer, const struct plan *p
         status = print_heat(writer, groups, &ranged, all.width, options, failure);
     if (plan->range_bins > 0)
         free(ranged.binning.table);
-    growing_histogram_destroy(all.automatic);
+    growing_histogram_destroy(all.histogram);
     return status;
 }
 
@@ -379,7 +372,7 @@ void result_report(const struct plan *plan, const void *aggregate)
 static void result_note_bins(const struct plan *plan, const void *aggregate,
                              const struct print_options *options)
 {
-    struct result_rows self = {.automatic = NULL};
+    struct result_automatic self = {.histogram = NULL};
     struct rows_row row;
     char low[DECIMAL_SIZE];
     char high[DECIMAL_SIZE];
@@ -399,7 +392,7 @@ static void result_note_bins(const struct plan *plan, const void *aggregate,
                          plan->has_weights ? plan_count_name(plan) : "the values", low, high);
         }
     }
-    growing_histogram_destroy(self.automatic);
+    growing_histogram_destroy(self.histogram);
 }
 
 /* Notes strings that are not UTF-8, which JSON cannot represent. */
@@ -437,7 +430,7 @@ static void result_note_times(const struct plan *plan, const void *aggregate)
     __int128 last;
     struct rows rows;
 
-    if (!plan->is_text || !column->where || !kind || column->element.decimals > 0 ||
+    if (!column->where || !kind || column->element.decimals > 0 ||
         column->notation != TEXT_INTEGERS)
         return;
     store_of(plan)->rows(&rows, plan, aggregate, 0, false);
@@ -456,7 +449,7 @@ void result_note(const struct plan *plan, const void *aggregate,
 {
     const struct columns *columns = aggregate;
 
-    if (print_is_dropped(options))
+    if (options->is_dropped)
         return;
     if (plan_has_strings(plan) && options->format && options->format->has_names)
         result_note_strings(plan, plan->value_count > 1 ? columns->runs[0].aggregate : aggregate,
@@ -464,7 +457,7 @@ void result_note(const struct plan *plan, const void *aggregate,
     if (!of_states && plan->is_automatic && plan->group_count == 0 &&
         print_rows_format(options)->names_values)
         result_note_bins(plan, aggregate, options);
-    if (!of_states && plan->value_count <= 1 && plan->group_count == 0 &&
+    if (!of_states && plan->is_text && plan->value_count <= 1 && plan->group_count == 0 &&
         (plan->operation == OPERATION_UNIQ || plan->operation == OPERATION_HISTOGRAM))
         result_note_times(plan, aggregate);
 }
