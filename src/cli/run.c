@@ -53,6 +53,7 @@ struct run {
     bool has_arrays;
     const char *engine; /* the only engine to use; NULL: all that are worth it */
     size_t chunk_bytes; /* as in struct engine_options */
+    struct record_format format;
     struct plan plan;
     struct context context; /* the plan's context */
     struct source *source;
@@ -120,14 +121,14 @@ static void run_note_conditions(const struct run *run)
 }
 
 /*
- * Returns whether a header of CSV would silently have been read as a row: all columns are strings,
- * or not read at all, and no option says whether there is a header.
+ * With --csv, returns whether a header would silently have been read as a row: all columns are
+ * strings, or not read at all, and no option says whether there is a header.
  */
 static bool run_may_count_header(const struct run *run)
 {
     const struct options *options = run->options;
     const struct plan *plan = &run->plan;
-    bool takes_any = options->csv && plan->is_text && !options->has_header;
+    bool takes_any = plan->is_text && !options->has_header;
 
     for (size_t i = 0; takes_any && i < plan_column_count(plan); i++) {
         const struct column *column = &plan->columns[i];
@@ -242,12 +243,12 @@ static enum status run_print_final(struct run *run, enum status counted, struct 
     if (tabbed && !options->quiet)
         status_print("note: the header of %s has tabs, so tabs separate its fields (-d '\\t')",
                      tabbed);
-    if (run_may_count_header(run) && !options->quiet)
+    if (options->csv && !options->quiet && run_may_count_header(run))
         status_print("note: line 1 is read as a row: --header=1 skips a header, and --header=0 "
                      "says that there is none");
     if (plan->condition_count > 0 && !options->quiet)
         run_note_conditions(run);
-    if (!options->quiet)
+    if (plan->is_text && !options->quiet)
         run_note_guesses(run);
     if (!options->quiet)
         result_note(plan, run->aggregate, &options->print, false);
@@ -282,11 +283,6 @@ static void run_take_signals(struct run *run)
     pthread_sigmask(SIG_BLOCK, &run->handled, NULL);
 }
 
-static void run_release_signals(const struct run *run)
-{
-    pthread_sigmask(SIG_UNBLOCK, &run->handled, NULL);
-}
-
 void run_end_process(void)
 {
     if (run_ending != 0)
@@ -319,7 +315,7 @@ static enum status run_print_so_far(struct run *run, struct pipeline *pipeline,
                                     struct failure *failure)
 {
     progress_clear(&run->progress);
-    run_release_signals(run);
+    pthread_sigmask(SIG_UNBLOCK, &run->handled, NULL);
     run->is_last = run_ending != 0;
     enum status status = pipeline_checkpoint(pipeline, run_print, run, failure);
     if (status == STATUS_OK && run->has_printed_last)
@@ -424,33 +420,13 @@ static enum status run_attempt(struct run *run, struct failure *failure)
     };
     enum status status = pipeline_run(&task, &report, failure);
     progress_end_stage(&run->progress);
-    run_release_signals(run);
+    pthread_sigmask(SIG_UNBLOCK, &run->handled, NULL);
     run->is_thread_left = run->is_thread_left || report.is_thread_left;
     if (options->verbose)
         progress_print_engines(&report, status == STATUS_OK);
     if (status == STATUS_OK && options->stats)
         progress_print_stats(&report);
     return status;
-}
-
-/* Prepares an attempt: empty parse errors for text, no rows yet, and an empty aggregate. */
-static enum status run_make_aggregate(struct run *run, struct failure *failure)
-{
-    const struct plan *plan = &run->plan;
-    struct context *context = &run->context;
-
-    context->rows = (struct row_count){.sum = 0};
-    context->invalid = run->options->invalid;
-    context->invalid_reals = 0;
-    context->invalid_first = UINT64_MAX;
-    if (plan->is_text &&
-        parse_errors_create(&context->errors, plan, run->options->invalid, failure) != STATUS_OK)
-        return failure->status;
-    if (plan_has_strings(plan) &&
-        !(context->dictionary = dictionary_create(context->dictionary_bytes, keyed_hash_create())))
-        return status_fail(failure, STATUS_DATA, "not enough memory for strings");
-    run->aggregate = store_of(plan)->create(plan, failure);
-    return run->aggregate ? STATUS_OK : failure->status;
 }
 
 static void run_destroy_aggregate(struct run *run)
@@ -466,7 +442,7 @@ static void run_destroy_aggregate(struct run *run)
 }
 
 /*
- * Reads the whole source into the aggregate. Starts again on the CPU if a device failed, whose
+ * Reads the whole source into a new aggregate. Starts again on the CPU if a device failed, whose
  * chunks are lost, and the user named no engine; and in order if compressed files were decoded in
  * parallel and must be read in order (source_needs_order). Each happens at most once: the CPU
  * engine does not fail, and reading in order cuts no record. The output that an ordered operation
@@ -474,12 +450,37 @@ static void run_destroy_aggregate(struct run *run)
  */
 static enum status run_attempts(struct run *run, struct failure *failure)
 {
-    enum status status = run_attempt(run, failure);
+    const struct options *options = run->options;
+    const struct plan *plan = &run->plan;
+    const struct store *store = store_of(plan);
+    struct context *context = &run->context;
 
-    while (status != STATUS_OK) {
-        bool is_lost = status == STATUS_ENGINE && !run->engine;
+    for (bool is_first = true;; is_first = false) {
+        context->rows = (struct row_count){.sum = 0};
+        context->invalid = options->invalid;
+        context->invalid_reals = 0;
+        context->invalid_first = UINT64_MAX;
+        if (plan->is_text &&
+            parse_errors_create(&context->errors, plan, options->invalid, failure) != STATUS_OK)
+            return failure->status;
+        if (plan_has_strings(plan) &&
+            !(context->dictionary =
+                  dictionary_create(context->dictionary_bytes, keyed_hash_create())))
+            return status_fail(failure, STATUS_DATA, "not enough memory for strings");
+        run->aggregate = store->create(plan, failure);
+        if (!run->aggregate)
+            return failure->status;
+        if (store->connect && !is_first)
+            print_reconnect(&run->output, plan, run->aggregate);
+        else if (store->connect && print_connect(&run->output, plan, run->aggregate,
+                                                 &options->print, failure) != STATUS_OK)
+            return failure->status;
+
+        const enum status status = run_attempt(run, failure);
+        const bool is_lost = status == STATUS_ENGINE && !run->engine;
         struct failure reason;
-        if (!is_lost && (status == STATUS_ENGINE || !source_needs_order(run->source)))
+        if (!is_lost &&
+            (status == STATUS_OK || status == STATUS_ENGINE || !source_needs_order(run->source)))
             return status;
         if (source_repeat(&run->source, &reason) != STATUS_OK) {
             const struct failure lost = *failure;
@@ -494,22 +495,7 @@ static enum status run_attempts(struct run *run, struct failure *failure)
             run->engine = engine_last(engines)->name;
         }
         run_destroy_aggregate(run);
-        status = run_make_aggregate(run, failure);
-        if (status == STATUS_OK && store_of(&run->plan)->connect)
-            print_reconnect(&run->output, &run->plan, run->aggregate);
-        if (status == STATUS_OK)
-            status = run_attempt(run, failure);
     }
-    return status;
-}
-
-/* Makes the format of the records of the input. */
-static void run_make_format(const struct run *run, struct record_format *format)
-{
-    options_make_format(run->options, &run->plan, format);
-    format->has_arrays = run->has_arrays;
-    format->array = run->array;
-    format->array_column = run->array_column;
 }
 
 /*
@@ -531,16 +517,14 @@ static enum status run_operation(struct run *run, struct failure *failure)
     struct memory_needs needs;
     unsigned threads = wanted;
     bool is_text;
-    struct record_format format;
     enum status status = STATUS_OK;
 
-    run_make_format(run, &format);
     /*
      * Chunks may have any order, except for ordered operations, and for binary input with
      * intermediate results, which are shown before the run knows that no file ends within an
      * element. The length of an array is that of all parts of its file.
      */
-    source_set_format(run->source, &format,
+    source_set_format(run->source, &run->format,
                       !store->stop && (plan->is_text || options->every_ns == 0) && !run->has_arrays,
                       wanted);
     /* Checks whether -d splits quoted fields. In a log, -d ' ' is meant to split them, like cut. */
@@ -561,20 +545,15 @@ static enum status run_operation(struct run *run, struct failure *failure)
     }
     if (resources->memory < MEMORY_PLAN_DEVICES && options->gpu_count == 0 && !run->engine)
         run->engine = engine_last(engines)->name;
-    if (status == STATUS_OK)
-        status = run_make_aggregate(run, failure);
     if (status == STATUS_OK) {
-        if (store->connect)
-            status = print_connect(&run->output, plan, run->aggregate, &options->print, failure);
-        if (status == STATUS_OK)
-            status = run_attempts(run, failure);
+        status = run_attempts(run, failure);
         status = run_print_final(run, status, failure);
     }
     run_destroy_aggregate(run);
     return status;
 }
 
-/* Returns how rows end. With -z, strings keep newlines unless these separate fields. */
+/* Returns how rows end with -z: strings keep newlines unless these separate fields. */
 static enum text_row_end run_row_end(const struct options *options)
 {
     const struct options_columns *const columns[] = {&options->field, &options->by,
@@ -588,9 +567,8 @@ static enum text_row_end run_row_end(const struct options *options)
             keeps |= options_is_text(column) && (!by_blanks || column->field == TEXT_WHOLE_LINE);
         }
     }
-    return !options->ends_with_nul                                       ? TEXT_ENDS_LF
-           : keeps && !row_scanners[options->row_scanner]->names_columns ? TEXT_ENDS_NUL_EXACT
-                                                                         : TEXT_ENDS_NUL;
+    return keeps && !row_scanners[options->row_scanner]->names_columns ? TEXT_ENDS_NUL_EXACT
+                                                                       : TEXT_ENDS_NUL;
 }
 
 /* Finds the kinds of columns without one, and parses the options as if they had been typed. */
@@ -662,7 +640,7 @@ static enum status run_prepare(struct run *run, struct failure *failure)
                             ? options->decoding_memory
                             : memory_plan_decoding(resources_at_start()->memory),
         .holds_frames = is_ordered,
-        .row_end = run_row_end(options),
+        .row_end = options->ends_with_nul ? run_row_end(options) : TEXT_ENDS_LF,
     };
     bool is_text = input == OPTIONS_INPUT_TEXT || input == OPTIONS_INPUT_FIELDS;
     if (input == OPTIONS_INPUT_ANY || input == OPTIONS_INPUT_FIELDS ||
@@ -701,13 +679,15 @@ static enum status run_prepare(struct run *run, struct failure *failure)
         (!run->source && source_open(&run->source, options->names, options->name_count, &reading,
                                      failure) != STATUS_OK))
         return failure->status;
-    struct record_format format;
-    run_make_format(run, &format);
+    options_make_format(run->options, &run->plan, &run->format);
+    run->format.has_arrays = run->has_arrays;
+    run->format.array = run->array;
+    run->format.array_column = run->array_column;
     if (!is_text && run->options->is_rounded && !plan_has_reals(&run->plan))
         return status_fail(failure, STATUS_USAGE,
                            "round.N is of text and of floats (-t f16, bf16, f32, f64), not of %s",
                            run->plan.element.name);
-    return is_text ? STATUS_OK : check_reals(&run->plan, run->source, &format, failure);
+    return is_text ? STATUS_OK : check_reals(&run->plan, run->source, &run->format, failure);
 }
 
 enum status run_options(const struct options *options, bool *is_thread_left,
