@@ -356,9 +356,12 @@ static void histogram_narrow_rows(struct rows *rows, uint64_t part, uint64_t par
     rows->next[1] = first + bins * (part + 1) / parts + 1;
 }
 
-void histogram_rows_begin(struct rows *rows, const struct plan *plan,
-                          const struct histogram *histogram, bool zeros)
+void histogram_rows_begin(struct rows *rows, const struct plan *plan, const void *aggregate,
+                          uint64_t group, bool zeros)
 {
+    const struct histogram *histogram = aggregate;
+
+    (void)group;
     *rows = (struct rows){
         .plan = plan,
         .aggregate = histogram,

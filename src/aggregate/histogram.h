@@ -132,10 +132,10 @@ uint64_t histogram_take(struct histogram *histogram, size_t entry);
 struct rows;
 
 /*
- * Starts at the first row (rows.h) of a finalized histogram. The plan and the histogram must
- * outlive `rows`.
+ * Starts at the first row (rows.h) of a finalized struct histogram, whose only group is 0. The plan
+ * and the histogram must outlive `rows`.
  */
-void histogram_rows_begin(struct rows *rows, const struct plan *plan,
-                          const struct histogram *histogram, bool zeros);
+void histogram_rows_begin(struct rows *rows, const struct plan *plan, const void *histogram,
+                          uint64_t group, bool zeros);
 
 #endif

@@ -76,7 +76,7 @@ void range_histogram_rows_begin(struct rows *rows, const struct range_histogram 
                                 const struct rows *values, bool zeros)
 {
     if (range->histogram) {
-        histogram_rows_begin(rows, &range->plan, range->histogram, zeros);
+        histogram_rows_begin(rows, &range->plan, range->histogram, 0, zeros);
         return;
     }
     *rows = *values;

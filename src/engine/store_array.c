@@ -158,13 +158,6 @@ static enum status store_array_load(struct state_reader *state, const struct pla
     return STATUS_OK;
 }
 
-static void store_array_rows(struct rows *rows, const struct plan *plan, const void *aggregate,
-                             uint64_t group, bool zeros)
-{
-    (void)group;
-    histogram_rows_begin(rows, plan, aggregate, zeros);
-}
-
 static uint64_t store_array_elements(const void *aggregate)
 {
     const struct histogram *histogram = aggregate;
@@ -196,5 +189,5 @@ const struct store store_array = {
     .save = store_array_save,
     .load = store_array_load,
     .elements = store_array_elements,
-    .rows = store_array_rows,
+    .rows = histogram_rows_begin,
 };

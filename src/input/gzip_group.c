@@ -95,8 +95,6 @@ struct gzip_group *gzip_group_create(unsigned threads, struct relay *relay)
 
 void gzip_group_destroy(struct gzip_group *group)
 {
-    if (!group)
-        return;
     gzip_group_end(group);
     pthread_cond_destroy(&group->changed);
     pthread_mutex_destroy(&group->lock);

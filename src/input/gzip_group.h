@@ -34,7 +34,7 @@ struct gzip_group;
  */
 struct gzip_group *gzip_group_create(unsigned threads, struct relay *relay);
 
-/* Frees it. NULL is allowed. */
+/* Frees it. */
 void gzip_group_destroy(struct gzip_group *group);
 
 /*

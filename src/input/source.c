@@ -408,7 +408,8 @@ void source_close(struct source *source)
     if (source->parts)
         parts_destroy(source->parts);
     source_close_current(source);
-    gzip_group_destroy(source->group);
+    if (source->group)
+        gzip_group_destroy(source->group);
     if (source->file)
         input_release(source->file);
     free(source->stream.carry);

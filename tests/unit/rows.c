@@ -249,7 +249,7 @@ static void test_form(enum binning_form form, const char *name, bool is_wide)
         struct rows rows;
         struct histogram *histogram = make_histogram(&plan, fills[i / 2]);
         size_t n = expected_rows(&plan, histogram, zeros, expected);
-        histogram_rows_begin(&rows, &plan, histogram, !zeros);
+        histogram_rows_begin(&rows, &plan, histogram, 0, !zeros);
         rows.zeros = zeros; /* can change before the first row is read */
         uint64_t sum = 0;
         for (size_t j = 0; j < n; j++)
@@ -300,7 +300,7 @@ static void test_regions(void)
         elements += count64;
     }
     bool passed = histogram_finalize(histogram, &plan, elements, &failure) == STATUS_OK;
-    histogram_rows_begin(&rows, &plan, histogram, false);
+    histogram_rows_begin(&rows, &plan, histogram, 0, false);
     tap_ok(passed && reads(rows, expected, VALUES), "rows far apart, at the borders of regions");
     histogram_destroy(histogram);
     plan_destroy(&plan);
