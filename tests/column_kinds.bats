@@ -557,7 +557,7 @@ END
 @test "--where with regular expressions: of bytes, long strings and escapes, as grep -E has them" {
     cd "$BATS_TEST_TMPDIR"
     { printf '%s\n' a ab abc 'a+b' 'x y' /api/v1 /api/v22 $'caf\xc3\xa9' $'\xff' 'a~b' aXXb
-        for i in {1..3000}; do echo "row$((i * 7919 % 3001))"; done; } >in
+        seq 3000 | awk '{ print "row" $1 * 7919 % 3001 }'; } >in
     for pattern in '^a' 'b$' '^(ab|/api/v[0-9]+)$' 'a\+b' '[[:digit:]]{2}' '^caf..$' '^.$' '(a|b)c?$' 'row(1|2)[0-9]*7$' \
         '~' '^row(.)\1'; do
         for options in '--threads 1' '--threads 3 --chunk-size 4096'; do

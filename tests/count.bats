@@ -267,7 +267,7 @@ np.arange(99990000, 100110000, dtype="<i4").tofile("in")'
 @test "no predicate: rows of every input, without -f, as wc and Python count them" {
     cd "$BATS_TEST_TMPDIR"
     [ "$(gpuhist count < <(int32 1 2 3))" = 3 ]
-    for i in {1..5000}; do echo "$((i % 7)) GET /$i - x"; done >in
+    awk 'BEGIN { for (i = 1; i <= 5000; i++) print i % 7 " GET /" i " - x" }' >in
     { echo; echo '  '; echo end; } >>in
     gzip -c in >in.gz
     for file in in in.gz; do

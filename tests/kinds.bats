@@ -26,6 +26,7 @@ assert_refused() {
     [ "$(gpuhist reduce count -t u8le < <(cat "$1"))" = "$bytes" ]
 }
 
+# bats test_tags=slow
 @test "a file of a well-known kind is an error that names it, unless it is said to be binary" {
     seq 10 21 >numbers
     printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\2\0\76\0' >program
@@ -163,6 +164,7 @@ sys.exit(str(wrong) if wrong else 0)' "$GPUHIST"
     [ "$(gpuhist reduce sum i4)" = 432 ]
 }
 
+# bats test_tags=slow
 @test "lines that end with CR alone, where there is no LF in the first block" {
     local how file
     printf 'id ms\r1 10\r2 20\r' >small

@@ -5,7 +5,7 @@ load helpers
 
 @test "drawn jobs: merge prints the bytes of the run that saved, and refuses the state of another job" {
     [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
-    timeout 280 "$PYTHON" "$srcdir/tests/states.py" "$GPUHIST" 120
+    timeout 280 "$PYTHON" "$srcdir/tests/states.py" "$GPUHIST" "$((SHARE > 16 ? 30 : 120))"
 }
 
 check_merge() { # TEST [ARG]...: one of merge.py

@@ -171,8 +171,8 @@ counts_of_lines() {
     local type
     for type in u8:u64 i8:i64; do
         numpy 'info = np.iinfo(sys.argv[1])
-values = info.max - np.random.default_rng(7).integers(0, 1000, 2000000).astype(sys.argv[1])
-values[::40000] = info.min + np.arange(50).astype(sys.argv[1]) % 10
+values = info.max - np.random.default_rng(7).integers(0, 1000, 400000).astype(sys.argv[1])
+values[::8000] = info.min + np.arange(50).astype(sys.argv[1]) % 10
 values.tofile("in")' "${type%:*}"
         numpy 'values, counts = np.unique(np.fromfile("in", sys.argv[1]), return_counts=True)
 for value, count in zip(values, counts):
