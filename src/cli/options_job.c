@@ -31,8 +31,11 @@ bool options_has_keys(const struct options *options)
     return is_counted || options->command->operation == OPERATION_UNIQ;
 }
 
-/* Makes a column of the plan. `from` is NULL: the value, if no option names it. */
-static enum status options_make_column(const struct options *options, const struct plan *plan,
+/*
+ * Makes a column of the plan, whose numbers of columns are known; of text, adds the two fields that
+ * it joins after all columns. `from` is NULL: the value, if no option names it.
+ */
+static enum status options_make_column(const struct options *options, struct plan *plan,
                                        const struct options_column *from, const char *option,
                                        bool is_value, struct column *column,
                                        struct failure *failure)
@@ -103,6 +106,22 @@ static enum status options_make_column(const struct options *options, const stru
         column->time_format = &options->time_format;
     if (kind->notation == TEXT_TIME && !kind->is_local)
         column->element.zone = options->zone;
+    if (from->plus == 0)
+        return STATUS_OK;
+    column->half = plan_field_count(plan);
+    if (column->half + 2 > TEXT_COLUMNS_MAX)
+        return status_fail(failure, STATUS_USAGE,
+                           "so many columns cannot be read at once (A+B counts as 3 of %d)",
+                           TEXT_COLUMNS_MAX);
+    for (size_t i = 0; i < 2; i++) {
+        plan->columns[column->half + i] = (struct column){
+            .field = from->half_field[i],
+            .name = from->half[i],
+            .where = from->where,
+            .notation = TEXT_NOTHING,
+        };
+    }
+    plan->half_count += 2;
     return STATUS_OK;
 }
 
@@ -285,32 +304,6 @@ static bool options_counts_rows(const struct options *options)
 }
 
 /*
- * Adds the two fields that a column of the plan joins, after all columns. `from` is NULL: the
- * value, if no option names it.
- */
-static enum status options_add_halves(const struct options_column *from, struct plan *plan,
-                                      struct column *column, struct failure *failure)
-{
-    if (!from || from->plus == 0)
-        return STATUS_OK;
-    column->half = plan_field_count(plan);
-    if (column->half + 2 > TEXT_COLUMNS_MAX)
-        return status_fail(failure, STATUS_USAGE,
-                           "so many columns cannot be read at once (A+B counts as 3 of %d)",
-                           TEXT_COLUMNS_MAX);
-    for (size_t i = 0; i < 2; i++) {
-        plan->columns[column->half + i] = (struct column){
-            .field = from->half_field[i],
-            .name = from->half[i],
-            .where = from->where,
-            .notation = TEXT_NOTHING,
-        };
-    }
-    plan->half_count += 2;
-    return STATUS_OK;
-}
-
-/*
  * Makes the columns: fields of text, or elements of binary records. The plan's element is known.
  * `value`: the index of the only value column, or SIZE_MAX for all.
  */
@@ -337,7 +330,13 @@ static enum status options_make_columns(const struct options *options, size_t va
         only = options->by.count > 0      ? &options->by.list[0]
                : options->where.count > 0 ? &options->where.list[0]
                                           : &line;
+    plan->conditions = calloc(options->where.count + 1, sizeof *plan->conditions);
+    if (!plan->conditions)
+        return status_fail(failure, STATUS_DATA, "not enough memory for conditions");
     plan->value_count = value == SIZE_MAX && fields->count > 1 ? fields->count : 1;
+    plan->has_weights = options->weight.count > 0;
+    plan->group_count = options->by.count;
+    plan->condition_count = options->where.count;
     for (size_t i = 0; i < plan->value_count; i++) {
         const struct options_column *from =
             fields->count > 0 ? &fields->list[value == SIZE_MAX ? i : value] : only;
@@ -352,29 +351,10 @@ static enum status options_make_columns(const struct options *options, size_t va
         }
         next++;
     }
-    plan->has_weights = options->weight.count > 0;
-    plan->group_count = options->by.count;
-    plan->conditions = calloc(options->where.count + 1, sizeof *plan->conditions);
-    if (!plan->conditions)
-        return status_fail(failure, STATUS_DATA, "not enough memory for conditions");
-    plan->condition_count = options->where.count;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         for (size_t k = 0; k < others[i].columns->count; k++) {
             if (options_make_column(options, plan, &others[i].columns->list[k], others[i].option,
                                     false, next++, failure) != STATUS_OK)
-                return failure->status;
-        }
-    }
-    next = plan->columns;
-    for (size_t i = 0; i < plan->value_count; i++) {
-        const struct options_column *from =
-            fields->count > 0 ? &fields->list[value == SIZE_MAX ? i : value] : only;
-        if (options_add_halves(from, plan, next++, failure) != STATUS_OK)
-            return failure->status;
-    }
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        for (size_t k = 0; k < others[i].columns->count; k++) {
-            if (options_add_halves(&others[i].columns->list[k], plan, next++, failure) != STATUS_OK)
                 return failure->status;
         }
     }
