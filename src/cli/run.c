@@ -162,26 +162,6 @@ static void run_note_guesses(const struct run *run)
                      times[KIND_TIME_GUESS_ZERO] == 1 ? " is" : "s are");
 }
 
-/* Reports on stderr binary floats that were skipped; fails if they are errors. */
-static enum status run_report_reals(const struct run *run, struct failure *failure)
-{
-    const struct options *options = run->options;
-    const unsigned long long count = atomic_load(&run->context.invalid_reals);
-    const unsigned long long first = atomic_load(&run->context.invalid_first);
-    const char *plural = count == 1 ? "" : "s";
-
-    if (count == 0)
-        return STATUS_OK;
-    if (options->invalid != INVALID_IGNORE || !options->quiet)
-        status_print("note: %llu number%s skipped, infinite, out of range or none, from byte %llu "
-                     "of the input on",
-                     count, plural, first);
-    return options->invalid != INVALID_FAIL
-               ? STATUS_OK
-               : status_fail(failure, STATUS_DATA, "%llu invalid number%s in the input", count,
-                             plural);
-}
-
 /*
  * Takes the names of columns chosen by number from the first header, for plots and for the state.
  * No worker may run.
@@ -213,8 +193,8 @@ static enum status run_find_labels(struct run *run, struct failure *failure)
 
 /*
  * Ends a run in which counting ended with status `counted`: prints the result, and then reports on
- * stderr values outside the bins and invalid tokens. If counting succeeded and printing fails,
- * reports only invalid tokens.
+ * stderr values outside the bins, and invalid tokens or binary floats, which may be errors. If
+ * counting succeeded and printing fails, reports only invalid tokens.
  */
 static enum status run_print_final(struct run *run, enum status counted, struct failure *failure)
 {
@@ -252,8 +232,19 @@ static enum status run_print_final(struct run *run, enum status counted, struct 
         run_note_guesses(run);
     if (!options->quiet)
         result_note(plan, run->aggregate, &options->print, false);
-    return plan->is_text ? parse_errors_report(run->context.errors, options->quiet, failure)
-                         : run_report_reals(run, failure);
+    if (plan->is_text)
+        return parse_errors_report(run->context.errors, options->quiet, failure);
+    const unsigned long long reals = atomic_load(&run->context.invalid_reals);
+    const unsigned long long first = atomic_load(&run->context.invalid_first);
+    const char *plural = reals == 1 ? "" : "s";
+    if (reals > 0 && (options->invalid != INVALID_IGNORE || !options->quiet))
+        status_print("note: %llu number%s skipped, infinite, out of range or none, from byte %llu "
+                     "of the input on",
+                     reals, plural, first);
+    return reals == 0 || options->invalid != INVALID_FAIL
+               ? STATUS_OK
+               : status_fail(failure, STATUS_DATA, "%llu invalid number%s in the input", reals,
+                             plural);
 }
 
 /* The signal that requested the end; 0: none. */

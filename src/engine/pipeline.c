@@ -574,8 +574,6 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
         status = own.status; /* some pools may run */
         source_stop(source, 0);
     }
-    const bool is_small =
-        task->device_count == 0 && offload_policy_is_small(task->options.input_bytes, workers);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         struct worker_pool *pool = &pipeline->pools[i];
         if (!pool->joins_late)
@@ -587,7 +585,8 @@ static enum status pipeline_work(struct pipeline *pipeline, struct pipeline_repo
         else if (parsed && task->device_count == 0)
             snprintf(pool->reason, sizeof pool->reason, "its threads would parse %s on the CPU",
                      parsed);
-        else if (is_small)
+        else if (task->device_count == 0 &&
+                 offload_policy_is_small(task->options.input_bytes, workers))
             snprintf(pool->reason, sizeof pool->reason, "the input is too small for it to pay");
         else
             pipeline_prepare_device(pipeline, pool);
