@@ -22,37 +22,28 @@ const char *element_stored_name(const struct element *element)
     return element->real != REAL_NONE ? element_reals[element->real] : element->name;
 }
 
-/* Reads le, be or nothing after the name of a type. Returns false for anything else. */
-static bool element_parse_order(const char *order, bool *is_swapped)
-{
-    const bool big_endian = strcmp(order, "be") == 0;
-
-    *is_swapped = big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-    return big_endian || *order == '\0' || strcmp(order, "le") == 0;
-}
-
 bool element_parse(const char *text, struct element *element)
 {
-    bool is_swapped;
+    const size_t reals = sizeof element_reals / sizeof *element_reals;
 
-    for (size_t i = REAL_NONE + 1; i < sizeof element_reals / sizeof *element_reals; i++) {
-        const size_t length = strlen(element_reals[i]);
-        if (strncmp(text, element_reals[i], length) != 0 ||
-            !element_parse_order(text + length, &is_swapped))
+    for (size_t i = REAL_NONE + 1; i < reals + ELEMENT_TYPE_COUNT; i++) {
+        const bool is_real = i < reals;
+        const struct element *row = &element_rows[is_real ? ELEMENT_I64 : i - reals];
+        const char *name = is_real ? element_reals[i] : row->name;
+        const size_t length = strlen(name);
+        if (strncmp(text, name, length) != 0)
             continue;
-        *element = element_rows[ELEMENT_I64];
-        element->real = (enum real_format)i;
-        element->is_real_swapped = is_swapped;
-        return true;
-    }
-    for (size_t i = 0; i < ELEMENT_TYPE_COUNT; i++) {
-        size_t length = strlen(element_rows[i].name);
-        if (strncmp(text, element_rows[i].name, length) != 0)
+        const char *order = text + length;
+        if (*order && strcmp(order, "le") != 0 && strcmp(order, "be") != 0)
             continue;
-        if (!element_parse_order(text + length, &is_swapped))
-            continue;
-        *element = element_rows[i];
-        element->swapped = is_swapped;
+        const bool is_swapped = (*order == 'b') != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        *element = *row;
+        if (is_real) {
+            element->real = (enum real_format)i;
+            element->is_real_swapped = is_swapped;
+        } else {
+            element->swapped = is_swapped;
+        }
         return true;
     }
     return false;
