@@ -161,17 +161,12 @@ static void print_lines_of(struct writer *writer, const struct print_table *tabl
 
 void print_lines(struct writer *writer, const struct print_table *table)
 {
-    struct print_table all = *table;
-    struct rows rows = table->rows;
-    struct rows_row first;
     const size_t other_bytes = table->prefix_bytes + strlen(table->count_word);
 
-    if (table->format->is_document && rows_read(&rows, &first, 1) > 0)
-        all.first_low = first.low; /* in other formats the first line is like the others */
     if (element_is_string(&table->rows.plan->element) || other_bytes > PRINT_OTHER_MAX)
-        print_long_lines(writer, &all);
+        print_long_lines(writer, table);
     else
-        print_rows_in_parts(writer, &all, print_lines_of);
+        print_rows_in_parts(writer, table, print_lines_of);
 }
 
 /* Writes the line of --other, with the columns of the bins; a second edge is empty. */
@@ -272,6 +267,9 @@ static void print_object_close(struct writer *writer, const struct print_result 
 static void print_object(struct writer *writer, const struct print_table *table)
 {
     const struct rows *rows = &table->rows;
+    struct print_table all = *table;
+    struct rows ahead = *rows;
+    struct rows_row first;
     const bool has_quantiles = table->options->quantiles.count > 0;
     const struct {
         const char *name;
@@ -287,7 +285,9 @@ static void print_object(struct writer *writer, const struct print_table *table)
         writer_print(writer, "\"%s\":%s,", totals[i].name, number);
     }
     writer_write_text(writer, "\"bins\":[");
-    print_lines(writer, table);
+    if (rows_read(&ahead, &first, 1) > 0)
+        all.first_low = first.low;
+    print_lines(writer, &all);
     writer_write_text(writer, "]");
     if (table->options->other) {
         writer_write_text(writer, ",\n\"other\":{");
