@@ -130,7 +130,7 @@ same_as() {
     run -0 gpuhist merge --help
     [[ $output != *COLUMN:* ]]
     [ "${lines[2]}" = "Of the output options, a state stores only whether percentiles are interpolated." ]
-    [ "${lines[3]}" = "Give the others to merge, such as --format csv or --top 10. The operation of the" ]
+    [ "${lines[3]}" = "Give merge the others, such as --top 10, if the operation that made the states" ]
     run -0 gpuhist reduce --help
     [[ $output == *"svar, sstdev (of a sample, not a population), distinct, mode, q1, q3, iqr,"* ]]
     [[ $output == *"      --by COLUMN         group by column N or NAME: one result per group"* ]]
@@ -233,7 +233,8 @@ END
         done
         case $operation in
             reduce | count) grep -q 'tsv, csv, json, jsonl, markdown, html$' expected ;;
-            uniq | merge | histogram) grep -q '^ *bins also as raw, npy, gnuplot, svg$' expected ;;
+            uniq | histogram) grep -q '^ *also raw, npy, gnuplot, svg$' expected ;;
+            merge) grep -q '^ *histogram, uniq: also raw, npy, gnuplot, svg$' expected ;;
         esac
         [ "$(grep -c svg expected)" = "$([[ $operation =~ ^(uniq|merge|histogram)$ ]] && echo 1 || echo 0)" ]
     done

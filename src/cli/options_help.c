@@ -9,6 +9,8 @@
 
 /* Width of the names of options. Longer names move their help to the right. */
 #define OPTIONS_NAMES_WIDTH 24
+/* Width of the help of an option in a line of 80 columns. */
+#define OPTIONS_TEXT_WIDTH 54
 
 const char *options_help_word(const struct options *options)
 {
@@ -50,7 +52,7 @@ char *options_help(const struct options *options)
         const char *argument = row->argument ? row->argument : "";
         const char *before = *argument == '\0' ? "" : *argument == '[' ? "[=" : " ";
         const char *text = is_overview ? row->help : options_row_help(row, command->traits);
-        const char *of_bins = strstr(text, "; bins also as ");
+        const char *rest = strlen(text) > OPTIONS_TEXT_WIDTH ? strstr(text, "; ") : NULL;
         char names[64] = "      ";
         if (!(row->traits & command->traits) || row->is_told || (is_overview && !row->is_common))
             continue;
@@ -61,11 +63,10 @@ char *options_help(const struct options *options)
             snprintf(names, sizeof names, "  -%c, ", row->letter);
         snprintf(names + 6, sizeof names - 6, "--%s%s%s", row->name, before,
                  argument + (*argument == '['));
-        const size_t shown = of_bins ? (size_t)(of_bins - text) : strlen(text);
-        fprintf(help, "%-*s  %.*s", OPTIONS_NAMES_WIDTH, names, (int)shown, text);
-        if (of_bins && command->traits & OPTIONS_PRINTS_BINS)
-            fprintf(help, ";\n%*s%s", OPTIONS_NAMES_WIDTH + 2, "", of_bins + 2);
-        fprintf(help, "\n");
+        const size_t shown = rest ? (size_t)(rest - text) + 1 : strlen(text);
+        fprintf(help, "%-*s  %.*s\n", OPTIONS_NAMES_WIDTH, names, (int)shown, text);
+        if (rest)
+            fprintf(help, "%*s%s\n", OPTIONS_NAMES_WIDTH + 2, "", rest + 2);
     }
     if (command->action != OPTIONS_INFO)
         fprintf(help, "\n");
@@ -79,7 +80,7 @@ char *options_help(const struct options *options)
     if (command->traits & OPTIONS_READS_INPUT && !is_overview)
         fprintf(help, "CONDITION: \"4:time>=2026-11-21T13:00\", \"1:ip=10.0.0.0/8\", "
                       "\"status=200,304\"\n"
-                      "  = != < <= > >= (host:text<b); strings: ^= (begins) *= (contains) ~ !~ "
+                      "  = !=; < <= > >= (strings: add :text); ^= (begins) *= (contains) ~ !~ "
                       "(regex)\n");
     if (command->traits & OPTIONS_READS_INPUT && !is_overview)
         fprintf(help, "Suffixes: 5Ki = 5120, 5K = 5000 (type ibytes, options with SIZE or BYTES: "

@@ -26,8 +26,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .alias = "distinct",
             .help = "count each distinct value",
             .usage = "gpuhist uniq [OPTION]... [FILE]...\n"
-                     "Count each distinct value, and print the values in ascending order, like\n"
-                     "`sort -n | uniq -c`, but each with its count after it.\n",
+                     "Count each distinct value like `sort -n | uniq -c`: the values in ascending\n"
+                     "order, but each with its count after it.\n",
             .examples =
                 "  gpuhist uniq -f 9 --where '10>=1M' access.log   statuses of large responses\n"
                 "  gpuhist uniq -f 10 --by 9 --top 3 access.log    top 3 sizes by status\n",
@@ -42,7 +42,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .usage =
                 "gpuhist reduce [OPS] [OPTION]... [FILE]...\n"
                 "Print the statistics in OPS, a comma-separated list.\n"
-                "Default: count,sum,min,max,mean,variance,stddev, and for integers and,or,xor\n"
+                "Default: count,sum,min,max,mean,variance,stddev\n"
+                "Default for integers and sizes: also the bitwise and,or,xor\n"
                 "Also: svar, sstdev (of a sample, not a population), distinct, mode, q1, q3, iqr,\n"
                 "percentiles such as p99.9, or median (for an even count, the lower middle "
                 "value)\n",
@@ -87,8 +88,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             "gpuhist merge [OPTION]... [FILE]...\n"
             "Merge state files written by --save, and print the result.\n"
             "Of the output options, a state stores only whether percentiles are interpolated.\n"
-            "Give the others to merge, such as --format csv or --top 10. The operation of the\n"
-            "states must have them: only histogram and uniq have --percentiles.\n",
+            "Give merge the others, such as --top 10, if the operation that made the states\n"
+            "has them: only histogram and uniq have --percentiles.\n",
         .examples = "  gpuhist uniq --save monday.state -o /dev/null monday.txt   make a state\n"
                     "  gpuhist merge --top 10 monday.state tuesday.state          merge two days\n",
         .action = OPTIONS_MERGE,
@@ -98,9 +99,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
         .name = "info",
         .help = "print the version, usable engines and formats",
         .usage = "gpuhist info\n"
-                 "Print the version; for each engine, whether it can run here, and if not, why;\n"
-                 "the compression formats, with their libraries; and what runs on the GPU, and\n"
-                 "what runs only on the CPU.\n",
+                 "Print the version, and for each engine and compression format whether it can\n"
+                 "be used, and if not, why; in a build with CUDA, also what runs on the GPU.\n",
         .examples = "  gpuhist info | grep '^cuda'   whether the GPU can be used\n",
         .action = OPTIONS_INFO,
         .traits = OPTIONS_RUNS,
@@ -163,7 +163,7 @@ const struct options_row options_rows[] = {
            TARGET(COLUMNS, by), .maximum = 8,
            .expected = "a field's number or name, or in records such as u32@8", .is_common = true)
     OPTION(SELECTION, OPTIONS_READS_INPUT, 0, "where", "CONDITION",
-           "keep matching rows, such as \"9>=500\"; repeat to AND",
+           "keep rows that match, as in \"9>=500\"; repeat to AND",
            .kind = OPTIONS_CONDITIONS, .is_common = true)
     OPTION(SELECTION, OPTIONS_READS_INPUT, 0, "or", NULL,
            "between two --where: start another alternative",
@@ -186,10 +186,10 @@ const struct options_row options_rows[] = {
            "use bins of width W, over --range or all values", TARGET(TEXT, width_text),
            .instead = "-f 4:time/1m, -f 10:int/100", .is_common = true)
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "log2", "[K]",
-           "use powers of 2, each divided into 2^K bins",
+           "put edges at powers of 2, with 2^K bins in between",
            NUMBER(log2, 0, BINNING_PARTS_MAX, "a number from 0 to 12"), GIVEN(has_log2))
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "log10", NULL,
-           "use powers of 10", FLAG(log10, true))
+           "put edges at powers of 10", FLAG(log10, true))
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "edges", "LIST",
            "use these bin edges: 0,10,50 or @FILE", TARGET(LIST, edges))
     OPTION(BINS, OPTIONS_MAKES_BINS, 0, "outside", "HOW",
@@ -240,9 +240,13 @@ const struct options_row options_rows[] = {
            "interpolate percentiles between values, as NumPy does",
            FLAG(interpolate, true))
     OPTION(OUTPUT, OPTIONS_HAS_RESULT | OPTIONS_READS_STATES, 0, "format", "FORMAT",
-           "print " PRINT_NAMES_OF_LINES "; bins also as raw"
+           "print " PRINT_NAMES_OF_LINES "; histogram, uniq: also raw"
            PRINT_FORMATS_OF_BINS(PRINT_FORMAT_NAME, PRINT_FORMAT_NAME),
            TARGET(FORMAT, print.format),
+           .special = {{OPTIONS_WEIGHS,
+                        "print " PRINT_NAMES_OF_LINES "; also raw"
+                        PRINT_FORMATS_OF_BINS(PRINT_FORMAT_NAME, PRINT_FORMAT_NAME)},
+                       {OPTIONS_HAS_RESULT, "print " PRINT_NAMES_OF_LINES}},
            .words = "tsv" PRINT_FORMATS_OF_LINES(PRINT_FORMAT_WORD)
                     " raw" PRINT_FORMATS_OF_BINS(PRINT_FORMAT_WORD, PRINT_FORMAT_WORD),
            .expected = PRINT_NAMES_OF_LINES ", raw"
@@ -258,13 +262,13 @@ const struct options_row options_rows[] = {
            "print a table without bars at a terminal", FLAG(print.plot, PRINT_PLOT_NEVER),
            .is_told = true)
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "title", "TEXT",
-           "set the title (plots and SVG)", TARGET(TEXT, print.title))
+           "set the title (plots and images)", TARGET(TEXT, print.title))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "label", "TEXT",
-           "set the axis label for the values (plots and SVG)", TARGET(TEXT, print.label))
+           "set the axis label for the values (plots and images)", TARGET(TEXT, print.label))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "log-count", NULL,
-           "scale counts logarithmically (plots and SVG)", FLAG(print.log_count, true))
+           "scale counts logarithmically (plots and images)", FLAG(print.log_count, true))
     OPTION(OUTPUT, OPTIONS_PRINTS_BINS, 0, "zeros", NULL,
-           "also print empty bins, or values that do not occur", FLAG(print.zeros, true),
+           "also print empty bins (uniq: the values in between)", FLAG(print.zeros, true),
            .special = {{OPTIONS_MAKES_BINS, "also print empty bins"},
                        {OPTIONS_WEIGHS, "also print the values in between, with count 0"}})
     OPTION(OUTPUT, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'o', "output", "FILE",
@@ -321,7 +325,7 @@ const struct options_row options_rows[] = {
            "read timestamps in this form: \"%d.%m.%Y %H:%M\"",
            TARGET(TEXT, time_format_text))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "year", "N",
-           "use this year for a --time-format without one",
+           "use this year if --time-format has none",
            NUMBER(year, 1, 9999, "a year from 1 to 9999"))
     OPTION(INPUT, OPTIONS_READS_INPUT, 0, "tz", "ZONE",
            "print and group timestamps in ZONE: Europe/Berlin",
@@ -358,7 +362,7 @@ const struct options_row options_rows[] = {
            "read this many bytes at a time per thread",
            SIZE(chunk_bytes, 8, 1 << 30, "bytes from 8 to 1G, such as 512K or 8M"))
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "progress", NULL,
-           "show progress (default: at a terminal); --no-progress",
+           "show progress, as at a terminal (--no-progress: never)",
            FLAG(progress, OPTIONS_PROGRESS_ON))
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 0, "no-progress", NULL,
            "do not show progress", FLAG(progress, OPTIONS_PROGRESS_OFF), .is_told = true)
@@ -376,7 +380,7 @@ const struct options_row options_rows[] = {
     OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 0, "stats", NULL,
            "print statistics on stderr: volume, time, rates", FLAG(stats, true))
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 'v', "verbose", NULL,
-           "report on stderr which engines run, and why", FLAG(verbose, true))
+           "report engines and inferred column types on stderr", FLAG(verbose, true))
     OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'q', "quiet", NULL,
            "print no notes", FLAG(quiet, true),
            .special = {{OPTIONS_MAKES_BINS | OPTIONS_READS_STATES,

@@ -92,7 +92,7 @@ struct options_row {
     const char *name;
     const char *alias;    /* another name, which --help does not list, or NULL */
     const char *argument; /* the name of its value; in []: optional; NULL: no value */
-    const char *help;     /* text after "; bins also as " is only for operations with bins */
+    const char *help;     /* if it is too long for a line, the next one begins after its "; " */
     /* Help lines instead of `help`: the first for one of the command's traits is shown. */
     struct options_help_line special[OPTIONS_SPECIAL_MAX];
     const char *words;    /* a choice: all values; else values that completions offer; or NULL */
