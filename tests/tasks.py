@@ -164,10 +164,10 @@ ANSWERS = {
     "99th percentile of the response time per status":
         lambda files: lines((status, quantile(ms, 99)) for status, ms in
                             groups(files.log, lambda row: row.status, lambda row: row.ms)),
-    "the same from JSON Lines, without rows that lack the response time":
+    "the same from JSON Lines, without incomplete rows":
         lambda files: lines((status, quantile(ms, 99)) for status, ms in
                             groups(files.log, lambda row: row.status, lambda row: row.ms)),
-    "the five slowest paths from logfmt":
+    "the five paths with the highest 99th percentile, from logfmt":
         lambda files: lines(sorted(((path, quantile(ms, 99)) for path, ms in
                                     groups(files.log, lambda row: row.path + " x", lambda row: row.ms)),
                                    key=lambda row: -row[1])[:5]),
