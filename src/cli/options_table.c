@@ -14,7 +14,7 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .usage = "gpuhist [histogram] [OPTION]... [FILE]...\n"
                      "Count the values in each bin, by default in automatic bins.\n",
             .examples = "  gpuhist --bins 5M ids.bin                    ids below 5000000\n"
-                        "  gpuhist --width 1h -f 4:time access.log      requests by hour\n"
+                        "  gpuhist --width 1h -f 4:time access.log      requests per hour\n"
                         "  gpuhist --log2=3 -f 10 --by 9 --plot x.log   sizes by status\n",
             .operation = OPERATION_HISTOGRAM,
             .traits = OPTIONS_MAKES_BINS | OPTIONS_PRINTS_BINS | OPTIONS_WEIGHS |
@@ -26,8 +26,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .alias = "distinct",
             .help = "count each distinct value",
             .usage = "gpuhist uniq [OPTION]... [FILE]...\n"
-                     "Count each distinct value like `sort -n | uniq -c`: the values in ascending\n"
-                     "order, but each with its count after it.\n",
+                     "Count each distinct value. Print the values in ascending order, as\n"
+                     "`sort -n | uniq -c` does, but with the count last.\n",
             .examples =
                 "  gpuhist uniq -f 9 --where '10>=1M' access.log   statuses of large responses\n"
                 "  gpuhist uniq -f 10 --by 9 --top 3 access.log    top 3 sizes by status\n",
