@@ -360,7 +360,7 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     for option in "--title x" "--label x" --log-count; do
         for format in "" "--format tsv" "--format json" "--format raw"; do
             # shellcheck disable=SC2086
-            usage "${option% *} requires --plot, --format svg or --format gnuplot" $format $option
+            usage "${option% *} requires --plot, or --format svg, html or gnuplot" $format $option
         done
     done
     usage "invalid --format 'xml'" --format xml

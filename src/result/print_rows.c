@@ -374,7 +374,7 @@ enum status print_check_format(const struct print_options *options, const struct
                            print_extra_name(refused), format->name);
     if (unpictured > 0)
         return status_fail(failure, STATUS_USAGE,
-                           "%s requires --plot, --format svg or --format gnuplot",
+                           "%s requires --plot, or --format svg, html or gnuplot",
                            print_extra_name(unpictured));
     if (options->quantiles.count > 0 && format->words && !format->is_document && useless > 0)
         return status_fail(failure, STATUS_USAGE,
