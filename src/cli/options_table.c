@@ -87,9 +87,9 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
         .usage =
             "gpuhist merge [OPTION]... [FILE]...\n"
             "Merge state files written by --save, and print the result.\n"
-            "Of the output options, a state stores only whether percentiles are interpolated.\n"
-            "Give merge the others, such as --top 10, if the operation that made the states\n"
-            "has them: only histogram and uniq have --percentiles.\n",
+            "A state stores one output option: whether percentiles are interpolated. Give\n"
+            "merge the others, such as --top 10: any that the operation that made the states\n"
+            "has. Thus --percentiles is only for states of histogram and uniq.\n",
         .examples = "  gpuhist uniq --save monday.state -o /dev/null monday.txt   make a state\n"
                     "  gpuhist merge --top 10 monday.state tuesday.state          merge two days\n",
         .action = OPTIONS_MERGE,
@@ -380,7 +380,8 @@ const struct options_row options_rows[] = {
     OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 0, "stats", NULL,
            "print statistics on stderr: volume, time, rates", FLAG(stats, true))
     OPTION(EXECUTION, OPTIONS_READS_INPUT, 'v', "verbose", NULL,
-           "report engines and inferred column types on stderr", FLAG(verbose, true))
+           "report engines and inferred column types on stderr", FLAG(verbose, true),
+           .special = {{OPTIONS_PURGES, "report engines on stderr"}})
     OPTION(EXECUTION, OPTIONS_READS_INPUT | OPTIONS_READS_STATES, 'q', "quiet", NULL,
            "print no notes", FLAG(quiet, true),
            .special = {{OPTIONS_MAKES_BINS | OPTIONS_READS_STATES,

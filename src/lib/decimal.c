@@ -34,7 +34,7 @@ static uint64_t decimal_factor(const char *suffix, size_t length, enum decimal_u
         return 0;
     const char *rest = suffix + 1;
     uint64_t base = unit == DECIMAL_UNIT_SI ? 1000 : 1024;
-    if (unit == DECIMAL_UNIT_SI && length == 2 && *rest == 'i')
+    if (length == 2 && *rest == 'i')
         base = 1024;
     else if (unit == DECIMAL_UNIT_BYTES && length == 2 && *rest == 'B')
         base = 1000;

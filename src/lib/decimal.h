@@ -45,7 +45,7 @@ HOST_DEVICE_INLINE uint64_t decimal_power(uint64_t digits)
 /* The meaning of suffixes such as K, M, G, T, P and E. */
 enum decimal_unit {
     DECIMAL_UNIT_SI,    /* like numfmt --from=auto: K is 1000, Ki is 1024 */
-    DECIMAL_UNIT_BYTES, /* like GNU sizes: K and KiB are 1024, KB is 1000 */
+    DECIMAL_UNIT_BYTES, /* like GNU sizes: K, Ki and KiB are 1024, KB is 1000 */
     DECIMAL_UNIT_TIME,  /* ms, s, m, h and d, in nanoseconds; without a suffix seconds */
 };
 
