@@ -84,12 +84,11 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
     {
         .name = "merge",
         .help = "merge state files written by --save",
-        .usage =
-            "gpuhist merge [OPTION]... [FILE]...\n"
-            "Merge state files written by --save, and print the result.\n"
-            "A state stores one output option: whether percentiles are interpolated. Give\n"
-            "merge the others, such as --top 10: any that the operation that made the states\n"
-            "has. Thus --percentiles is only for states of histogram and uniq.\n",
+        .usage = "gpuhist merge [OPTION]... [FILE]...\n"
+                 "Merge state files written by --save, and print the result.\n"
+                 "A state stores one output option: whether percentiles are interpolated. Give\n"
+                 "merge the others, such as --top 10: any that the operation that made the states\n"
+                 "has. Thus --percentiles is only for states of histogram and uniq.\n",
         .examples = "  gpuhist uniq --save monday.state -o /dev/null monday.txt   make a state\n"
                     "  gpuhist merge --top 10 monday.state tuesday.state          merge two days\n",
         .action = OPTIONS_MERGE,
