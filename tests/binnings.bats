@@ -170,7 +170,7 @@ load helpers
     cd "$BATS_TEST_TMPDIR"
     command -v python3 >/dev/null || skip "no python3"
     # shellcheck disable=SC2086
-    "${PYTHON:-python3}" "$srcdir/tests/range_auto.py" "$GPUHIST" 1 120 $ENGINES
+    "${PYTHON:-python3}" "$srcdir/tests/range_auto.py" "$GPUHIST" 1 60 $ENGINES
 }
 
 @test "--range auto: ten bins of all, one value, the ends of 64 bits, and no values" {

@@ -29,7 +29,7 @@ divide() {
 }
 
 @test "damaged files, of which the same is told at every chunk size by any number of threads" {
-    divide damage 1 100
+    divide damage 1 60
 }
 
 # bats test_tags=slow

@@ -19,7 +19,7 @@ import tempfile
 from decimal import Decimal
 
 GPUHIST, SEED = sys.argv[1], int(sys.argv[2])
-COUNT = 400 // int(os.environ.get("SHARE", "1"))
+COUNT = 250 // int(os.environ.get("SHARE", "1"))
 random.seed(SEED)
 
 

@@ -12,7 +12,7 @@ compare_json() {
 
 @test "json of drawn jobs is valid, and says what tsv says; markdown says what csv says" { compare_json 1 100; }
 # bats test_tags=slow,plain
-@test "json of many more" { compare_json 101 400; }
+@test "json of many more" { compare_json 101 200; }
 
 @test "quantiles have the members of bins, and null where there are no values" {
     run -0 --separate-stderr gpuhist uniq -f 2 --by 1 --weight 3 --quantiles 50 --format json <<<$'1 7 0\n2 7 3'

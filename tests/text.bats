@@ -368,7 +368,7 @@ END
         head -c 1G /dev/zero | tr "\0" 7 | "$GPUHIST" reduce sum --text --engine cpu --threads 2'
     [ "$status" -eq 1 ] && [ -z "$output" ]
     [ "$stderr" = "gpuhist: standard input:1: not enough memory for a line of more than 268435456 bytes" ]
-    run --separate-stderr bash -c 'head -c '$((SHARE > 1 ? 50 : 500))'M /dev/zero | tr "\0" 7 |
+    run --separate-stderr bash -c 'head -c '$((SHARE > 1 ? 50 : 300))'M /dev/zero | tr "\0" 7 |
         "$GPUHIST" reduce sum --text --engine cpu --threads 2'
     [[ $stderr == "gpuhist: standard input:1: '7777777777"*"...' is out of range for i64" ]]
     run -0 --separate-stderr bash -c 'ulimit -v 1200000

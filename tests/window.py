@@ -199,7 +199,7 @@ def check_windows(results, total, periods, what):
 
 
 def test_fast(threads):
-    values = random.Random(12).choices(range(-20, 20), k=200000 // SHARE)
+    values = random.Random(12).choices(range(-20, 20), k=80000 // SHARE)
     total = collections.Counter()
     weighted = collections.Counter()
     for i, value in enumerate(values):
