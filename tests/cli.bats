@@ -129,8 +129,8 @@ same_as() {
     done <conditions
     run -0 gpuhist merge --help
     [[ $output != *COLUMN:* ]]
-    [ "${lines[2]}" = "A state stores one output option: whether percentiles are interpolated. Give" ]
-    [ "${lines[3]}" = "merge the others, such as --top 10: any that the operation that made the states" ]
+    [ "${lines[2]}" = "A state stores only one output option: whether percentiles are interpolated." ]
+    [ "${lines[3]}" = "Give merge the others, such as --top 10, if the operation that made the states" ]
     run -0 gpuhist reduce --help
     [[ $output == *"svar, sstdev (of a sample, not a population), distinct, mode, q1, q3, iqr,"* ]]
     [[ $output == *"      --by COLUMN         group by column N or NAME: one result per group"* ]]

@@ -30,7 +30,7 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
                      "`sort -n | uniq -c` does, but with the count last.\n",
             .examples =
                 "  gpuhist uniq -f 9 --where '10>=1M' access.log   statuses of large responses\n"
-                "  gpuhist uniq -f 10 --by 9 --top 3 access.log    top 3 sizes by status\n",
+                "  gpuhist uniq -f 10 --by 9 --top 3 access.log    3 commonest sizes by status\n",
             .operation = OPERATION_UNIQ,
             .traits = OPTIONS_PRINTS_BINS | OPTIONS_WEIGHS | OPTIONS_HAS_GROUPS |
                       OPTIONS_HAS_RESULT | OPTIONS_READS_INPUT | OPTIONS_RUNS,
@@ -86,9 +86,9 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
         .help = "merge state files written by --save",
         .usage = "gpuhist merge [OPTION]... [FILE]...\n"
                  "Merge state files written by --save, and print the result.\n"
-                 "A state stores one output option: whether percentiles are interpolated. Give\n"
-                 "merge the others, such as --top 10: any that the operation that made the states\n"
-                 "has. Thus --percentiles is only for states of histogram and uniq.\n",
+                 "A state stores only one output option: whether percentiles are interpolated.\n"
+                 "Give merge the others, such as --top 10, if the operation that made the states\n"
+                 "has them: --percentiles is only for states of histogram and uniq.\n",
         .examples = "  gpuhist uniq --save monday.state -o /dev/null monday.txt   make a state\n"
                     "  gpuhist merge --top 10 monday.state tuesday.state          merge two days\n",
         .action = OPTIONS_MERGE,
