@@ -165,6 +165,10 @@ def check_habits():
             for m in floors), ""), then)
     for other in ("5", "1000000000000000\n5", "1732195502", "4111111111111111", "1732195502123456\n9999999999999999"):
         same(run("uniq -f 1", f"{other}\n".encode())[2], "", other)
+    for _ in range(8):  # --top reads values in an order that differs in each run
+        same(run("uniq --top 1 -f 1", b"1000000000000000\n5\n")[2], "")
+        told = run("uniq --top 1 --csv -f at:int us.csv")[2]
+        same(told.split(" look")[0], f"gpuhist: note: values from {min(micros)} to {max(micros)}")
     advised("histogram --bins auto -f ms --csv x.csv", "omit --bins for automatic bins")
     same(run("histogram -f ms --csv x.csv")[0], 0)
     advised("uniq --follow -f ms --csv x.csv", "try tail -f FILE | gpuhist --every 10s")

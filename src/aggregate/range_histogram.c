@@ -30,9 +30,11 @@ bool range_histogram_find_ends(struct rows values, __int128 *low, __int128 *last
     size_t n;
 
     while ((n = rows_read(&values, batch, ROWS_BATCH)) > 0) {
-        *low = has_values ? *low : batch[0].low;
-        *last = batch[n - 1].low;
-        has_values = true;
+        for (size_t i = 0; i < n; i++) { /* with --top, values are in any order */
+            *low = has_values && *low < batch[i].low ? *low : batch[i].low;
+            *last = has_values && *last > batch[i].low ? *last : batch[i].low;
+            has_values = true;
+        }
     }
     return has_values;
 }
