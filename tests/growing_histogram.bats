@@ -121,7 +121,7 @@ bins_of_width() {
 
 # bats test_tags=slow,plain
 @test "hundreds of thousands of rows are the same whatever the number of threads" {
-    local width threads file counts='1 2 3 16'
+    local width threads file counts='1 3 16'
     [ "$SHARE" = 1 ] || counts='2 16'
     cd "$BATS_TEST_TMPDIR"
     awk 'BEGIN { srand(4); for (i = 0; i < 500000; i++) print int(rand() * 700000) - 200000 }' >near

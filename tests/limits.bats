@@ -78,7 +78,7 @@ check_groups() {
     # with bins, which take 12 bytes each, in use or not
     awk '$1 % 3 == 0 { print $1 "\t1" }' values >expected
     awk '$1 % 3 == 0' values >bins
-    for kib in $(seq 60000 $((SHARE > 1 ? 15000 : 5000)) 110000); do
+    for kib in $(seq 60000 $((SHARE > 1 ? 15000 : 10000)) 110000); do
         for threads in 1 2 64; do
             bash -c "ulimit -v $kib; \"\$GPUHIST\" --bins 5M --engine cpu --threads $threads bins" >out 2>err || {
                 [ "$kib" -lt 100000 ] && ! [ -s out ]

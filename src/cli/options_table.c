@@ -61,7 +61,7 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
             .usage = "gpuhist count [PREDICATE]... [OPTION]... [FILE]...\n"
                      "Count the values that satisfy each predicate, in one pass over the input;\n"
                      "with no predicate and no -f, count the rows.\n",
-            .examples = "  gpuhist count --where '9>=500' access.log             failed requests\n"
+            .examples = "  gpuhist count --where '9>=500' access.log             server errors\n"
                         "  gpuhist count --ge 1M --all -f 10 --by 9 access.log   "
                         "large and all, by status\n",
             .operation = OPERATION_COUNT,
@@ -87,8 +87,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
         .usage = "gpuhist merge [OPTION]... [FILE]...\n"
                  "Merge state files written by --save, and print the result.\n"
                  "A state stores only one output option: whether percentiles are interpolated.\n"
-                 "Give merge the others, such as --top 10, if the operation that made the states\n"
-                 "has them: --percentiles is only for states of histogram and uniq.\n",
+                 "Give merge the others, such as --top 10. It accepts those of the operation that\n"
+                 "made the states; --percentiles, for example, only for histogram and uniq.\n",
         .examples = "  gpuhist uniq --save monday.state -o /dev/null monday.txt   make a state\n"
                     "  gpuhist merge --top 10 monday.state tuesday.state          merge two days\n",
         .action = OPTIONS_MERGE,
