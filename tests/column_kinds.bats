@@ -486,6 +486,15 @@ END
     run -1 gpuhist uniq --csv -f 1:ip <<<'"10.0.0.7,"'
 }
 
+@test "addresses with the same prefix are one value, as awk cuts them, of a kind that is found too" {
+    cd "$BATS_TEST_TMPDIR"
+    seq 0 999 | awk '{ print "10." $1 % 3 "." int($1 / 7) % 256 "." $1 % 251 }' >in
+    awk -F. '{ n[$1 "." $2 "." $3 ".0/24"]++ } END { for (k in n) print k "\t" n[k] }' in | sort >wanted
+    gpuhist uniq -f 1:ip/24 in | sort | cmp - wanted
+    gpuhist uniq --csv -f 1:ip/24 in | sort | cmp - wanted
+    [ "$(gpuhist uniq -f 1 in | wc -l)" = "$(sort -u in | wc -l)" ]
+}
+
 @test "brackets are around times, one on each side" {
     local text
     for text in '5]' '[5' '[5]' '+0000]' '1.5]' '[[2026-01-01' '{2026-01-01}'; do

@@ -99,3 +99,14 @@ refused() { # refused STATUS MESSAGE ARGUMENT...
     { echo 5 && until [ -s out ]; do sleep 0.01; done; } >fifo
     wait "$!" && [ "$(cat out)" = 5 ]
 }
+
+@test "a later integer with a leading zero or a plus is an error where strings are possible, of one column or several" {
+    local later typed
+    for later in 007 +7 -0; do
+        { yes '1 2' | head -20000; echo "$later 2"; } >file
+        for typed in "uniq -f 1" "uniq -f 2 --by 1" "reduce count -f 1,2"; do
+            # shellcheck disable=SC2086
+            refused 1 "file:20001: '$later' is not written as the first values of '1', whose type was found" $typed file
+        done
+    done
+}
