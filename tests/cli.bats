@@ -130,7 +130,7 @@ same_as() {
     run -0 gpuhist merge --help
     [[ $output != *COLUMN:* ]]
     [ "${lines[2]}" = "A state stores only one output option: whether percentiles are interpolated." ]
-    [ "${lines[3]}" = "Give merge the others, such as --top 10. It accepts those of the operation that" ]
+    [ "${lines[3]}" = "Give merge the others, such as --top 10, if the operation that made the states" ]
     run -0 gpuhist reduce --help
     [[ $output == *"svar, sstdev (of a sample, not a population), distinct, mode, q1, q3, iqr,"* ]]
     [[ $output == *"      --by COLUMN         group by column N or NAME: one result per group"* ]]

@@ -87,8 +87,8 @@ const struct options_command options_commands[OPTIONS_COMMANDS] = {
         .usage = "gpuhist merge [OPTION]... [FILE]...\n"
                  "Merge state files written by --save, and print the result.\n"
                  "A state stores only one output option: whether percentiles are interpolated.\n"
-                 "Give merge the others, such as --top 10. It accepts those of the operation that\n"
-                 "made the states; --percentiles, for example, only for histogram and uniq.\n",
+                 "Give merge the others, such as --top 10, if the operation that made the states\n"
+                 "has them: --percentiles, for example, only for histogram and uniq.\n",
         .examples = "  gpuhist uniq --save monday.state -o /dev/null monday.txt   make a state\n"
                     "  gpuhist merge --top 10 monday.state tuesday.state          merge two days\n",
         .action = OPTIONS_MERGE,
