@@ -11,6 +11,19 @@ zones() { # zones PART
 
 @test "days, hours and cycles of --tz are those of Python's zones, with conditions and states" { zones zones; }
 @test "rules for the time after the last change of a zone are Python's" { zones rules; }
+
+@test "--zeros has the buckets that a change of the clocks cuts short" {
+    # in 1990 the clocks of St. John's were put from 00:01 to 01:01, of Lord Howe from 02:00 to 02:30
+    run -0 --separate-stderr gpuhist uniq --zeros -f 1:time/1h --tz America/St_Johns \
+        < <(printf '%s\n' 1990-04-01T02:30Z 1990-04-01T05:45Z)
+    [ "$output" = "$(printf '%s\t%s\n' 1990-03-31T23:00:00-03:30 1 1990-04-01T00:00:00-03:30 0 \
+        1990-04-01T01:01:00-02:30 0 1990-04-01T02:00:00-02:30 0 1990-04-01T03:00:00-02:30 1)" ]
+    run -0 --separate-stderr gpuhist uniq --zeros -f 1:time/1h --tz Australia/Lord_Howe \
+        < <(printf '%s\n' 1990-10-27T14:30Z 1990-10-27T16:00Z)
+    [ "$output" = "$(printf '%s\t%s\n' 1990-10-28T01:00:00+10:30 1 1990-10-28T02:30:00+11:00 0 \
+        1990-10-28T03:00:00+11:00 1)" ]
+}
+
 @test "files of zones that are damaged, or none, are one line and no result" { zones damaged; }
 
 @test "days of a rule count from 0 with leap days, and from 1 without" {

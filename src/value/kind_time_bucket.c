@@ -116,6 +116,14 @@ int64_t kind_time_bucket_floor_in(const struct kind_time_bucket *bucket,
     return INT64_MIN;
 }
 
+/* Returns the start of the bucket of a value, in a zone or in UTC (NULL). */
+static int64_t kind_time_bucket_find(const struct kind_time_bucket *bucket,
+                                     const struct kind_time_zone *zone, int64_t value)
+{
+    return zone ? kind_time_bucket_floor_in(bucket, zone, value)
+                : kind_time_bucket_floor(bucket, value);
+}
+
 int64_t kind_time_bucket_next(const struct kind_time_bucket *bucket,
                               const struct kind_time_zone *zone, int64_t value)
 {
@@ -127,9 +135,11 @@ int64_t kind_time_bucket_next(const struct kind_time_bucket *bucket,
     for (int64_t next = value; begin <= value; step = step < hour ? step : hour) {
         if (__builtin_add_overflow(next, step, &next))
             return INT64_MAX;
-        begin = zone ? kind_time_bucket_floor_in(bucket, zone, next)
-                     : kind_time_bucket_floor(bucket, next);
+        begin = kind_time_bucket_find(bucket, zone, next);
     }
+    /* A change of the clocks may have cut short a bucket before it. */
+    for (int64_t before; (before = kind_time_bucket_find(bucket, zone, begin - 1)) > value;)
+        begin = before;
     return begin;
 }
 
