@@ -36,14 +36,14 @@ def limits(kind):
 
 
 def uniform(kind, low=None, high=None):
-    """Values low <= v < high, or of the whole type."""
+    """Returns values low <= v < high, or of the whole type."""
     least, limit = limits(kind)
     low, high = least if low is None else low, limit if high is None else high
     return lambda rng, n: rng.integers(low, high - 1, n, dtype=dtype(kind), endpoint=True)
 
 
 def skewed(kind, both_sides=False):
-    """As many values between any two powers of 2."""
+    """Returns equally many values between any two powers of 2."""
     def make(rng, n):
         values = 2.0 ** rng.uniform(0, bits(kind) - 2, n)
         return (values * rng.choice([-1.0, 1.0], n) if both_sides else values).astype(dtype(kind))
@@ -117,7 +117,7 @@ def rows():
 
 
 def seconds(command):
-    """Of the processor, and by the clock."""
+    """Returns the CPU time and the wall time."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -127,21 +127,21 @@ def seconds(command):
 
 
 def has_avx512():
-    """Whether gpuhist uses AVX-512 here."""
+    """Returns whether gpuhist uses AVX-512 here."""
     isa = os.environ.get("GPUHIST_ISA", "avx512")
     with open("/proc/cpuinfo", encoding="ascii") as file:
         return isa.startswith("avx512") and "avx512dq" in file.read()
 
 
 def target(how, bins):
-    """The most that the ratio is to be, or None."""
+    """Returns the maximum allowed ratio, or None."""
     if isinstance(how, set) and bins > 1000:
         return None
     return 1.3 if not isinstance(how, set) and how != ["--log10"] else 2 if has_avx512() else 3
 
 
 def measure(program, common, args, plain, rounds):
-    """The medians of the one, of the other, and of their times by the clock."""
+    """Returns the medians of both CPU times, and of both wall times."""
     runs = [[seconds([program, *common, *how]) for how in (args, plain)] for _ in range(rounds)]
     return [statistics.median(run[i][j] for run in runs) for j in (0, 1) for i in (0, 1)]
 

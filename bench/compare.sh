@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Compares gpuhist with other tools, as whole processes, on this machine: each row runs its two
 # commands in turn, A B A B ..., and prints the medians and the ratio of the medians. Rows with a tool
-# that is not installed are left out.
+# that is not installed are omitted.
 #
 # usage: make bench, or GPUHIST=./gpuhist READ_PIPE=./bench/read_pipe STRAIGHT_LOOP=./bench/straight_loop bench/compare.sh
-#   RUNS=7           how often each command is run
-#   BENCH_DIR=/tmp   where the input is made (about 2 GB, removed at the end)
+#   RUNS=7           number of runs of each command
+#   BENCH_DIR=/tmp   directory for the input (about 2 GB, removed at the end)
 #   BENCH_GIB=8      the size of the file for a GPU
 #   ONLY=pipes       only the table of pipes
 set -euo pipefail
@@ -31,7 +31,7 @@ for candidate in python3 /usr/bin/python3; do
 done
 [ -n "$python" ] || { echo "compare.sh: needs python3 with numpy" >&2; exit 1; }
 
-# seconds COMMAND: the wall time of a shell command whose output is thrown away.
+# seconds COMMAND: prints the wall time of a shell command; discards its output.
 seconds() {
     local start=$EPOCHREALTIME end
     bash -c "$1" >/dev/null 2>&1 || { echo "compare.sh: failed: $1" >&2; exit 1; }
@@ -56,7 +56,7 @@ row() {
         -v values="$values" 'BEGIN { printf "| %s | %.4f | %.4f | %.2f | %.0f |\n", name, a, b, a / b, values / a / 1e6 }'
 }
 
-# engines NAME ARGUMENTS: gpuhist with the engine left open, and with each by itself.
+# engines NAME ARGUMENTS: gpuhist with the default engine, and with each engine.
 engines() {
     local name=$1 arguments=$2 i engine
     for engine in auto cpu cuda; do
@@ -78,8 +78,8 @@ have() { command -v "$1" >/dev/null; }
 has_gpu=
 if "$GPUHIST" info | grep -q '^cuda: yes'; then has_gpu=1; fi
 
-# pipe NAME WRITER ARGUMENTS READER: WRITER into gpuhist ARGUMENTS with each engine, beside WRITER into
-# READER; the workers are those of the CPU that took part in the last run.
+# pipe NAME WRITER ARGUMENTS READER: compares WRITER into gpuhist ARGUMENTS, with each engine, with WRITER
+# into READER; the workers are the CPU workers of the last run.
 pipe() {
     local name=$1 writer=$2 arguments=$3 reader=$4 i engine engines="cpu"
     [ -z "$has_gpu" ] || engines="cpu cuda auto"
@@ -105,7 +105,7 @@ pipe() {
             print "" }'
 }
 
-# Pipes: what a user types beside the least that reads the pipe.
+# Pipes: a user's command compared with a minimal reader of the pipe.
 pipes() {
     "$python" - "$dir" <<'PYTHON'
 import sys

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Times gpuhist on compressed logs beside the tools that only decompress them.
+"""Times gpuhist on compressed logs, compared with the tools that only decompress them.
 
 usage: compressed.py GPUHIST [DIRECTORY [MB]]        with the files in DIRECTORY, /dev/shm by default
 
-Makes a log of MB megabytes (450), also as 8 files, in every format that there is a tool for. Each
-pair of commands runs in turns; a line has the medians of the two and their ratio.
+Makes a log of MB megabytes (450), also as 8 files, in every format that has a tool. The
+commands of a pair alternate; a line has the two medians and their ratio.
 """
 import os
 import random
@@ -17,7 +17,7 @@ import time
 
 RUNS = 7
 FIELD = ["--engine", "cpu", "-f", "9", "--bins", "600"]
-# The ending, how to compress standard input, how to decompress a file, whether to time one file too.
+# File name extension, how to compress standard input, how to decompress a file, whether to time one file too.
 FORMATS = (("gz", "gzip", "igzip -dc", True), ("zst", "zstd -q", "zstd -dc", True),
            ("lz4", "lz4 -q", "lz4 -dc", True), ("xz", "xz -1", "xz -dc", False),
            ("bz2", "bzip2", "bzip2 -dc", False))

@@ -1,14 +1,14 @@
 /*
- * The kernels on data that is already on the GPU: beside CUB's, and on ladders (bench/ladder) that
- * begin with the kernels of tutorials.
+ * Times the kernels on data that is already on the GPU, compared with CUB's, and ladders
+ * (bench/ladder) that begin with the kernels of tutorials.
  *
  * usage: bench/kernels [MEBIVALUES [TABLE]...]     (int32 values, 256 by default)
  *
  * TABLE is `rivals`, `text`, `records`, `reduce`, `histogram` or `uniq`; all of them by default.
- * Every result is compared with the CPU's before it is timed; that of `uniq` with CUB's, after it.
- * Prints Markdown tables of medians of CUDA events after a warm-up. `rivals`: the bytes read in a
- * second, and how many times as long CUB takes for the same. `text`, `records`: the speed of
- * parsing and of gathering, which CUB does not have.
+ * Every result is compared with the CPU's before it is timed; the result of `uniq` with CUB's,
+ * afterwards. Prints Markdown tables of medians of CUDA events after a warm-up. `rivals`: bytes
+ * read per second, and CUB's time relative to ours. `text`, `records`: the speed of parsing and
+ * gathering, which CUB does not offer.
  */
 #include "ladder/ladder.cuh"
 
@@ -102,7 +102,7 @@ void bench_reduce(const struct bench &bench)
 constexpr int INTERVALS = 3;
 const struct between intervals[INTERVALS] = {{0, INT32_MAX}, {77, 77}, {-1000000, 999999}};
 
-/* CUB counts one interval in a launch. */
+/* CUB counts one interval per launch. */
 std::function<void()> cubs_count(const struct bench &bench, int i, unsigned long long *d_sum)
 {
     return cub_call([=, &bench](void *d_memory, size_t &bytes) {
@@ -151,7 +151,7 @@ void bench_count(const struct bench &bench)
     row("count, one predicate, against CUB's transform and reduce", bench.bytes, ours, cubs[0]);
 }
 
-/* Memory for the survivors of stalin-sort, ours and CUB's. */
+/* Memory for the values kept by stalin-sort, ours and CUB's. */
 struct survivors {
     struct cuda_stalin_sort_buffers ours;
     int32_t *d_before; /* CUB's: the maximum before each value */
@@ -179,7 +179,7 @@ std::function<void()> cubs_stalin_sort(const struct bench &bench, const struct s
     };
 }
 
-/* Compares the survivors of both with the CPU's. */
+/* Compares the kept values of both with the CPU's. */
 void check_survivors(const struct bench &bench, const struct survivors &made)
 {
     std::vector<int32_t> expected;
@@ -223,7 +223,7 @@ void bench_stalin_sort(const char *name, const struct bench &bench)
         cudaFree(d_memory);
 }
 
-/* A kind of text: `line` appends a line to the text, and the line's values to the values. */
+/* A text format: `line` appends a line to the text, and the line's values to the values. */
 struct text_kind {
     const char *name;
     struct text_rules rules;
@@ -242,7 +242,7 @@ struct text_rules text_rules_of(int32_t field, int delimiter,
     return rules;
 }
 
-/* Parses at least so many bytes of such lines; returns GB/s. */
+/* Parses at least `bytes` bytes of such lines; returns GB/s. */
 double text_speed(const struct ladder &ladder, const struct text_kind &kind, size_t bytes)
 {
     struct job job = {};
@@ -330,7 +330,7 @@ void bench_text(const struct ladder &ladder)
     }
 }
 
-/* Gathers an element of each record, of so many bytes together; returns GB/s. */
+/* Gathers an element of each record of `bytes` bytes in total; returns GB/s. */
 double records_speed(const struct ladder &ladder, const struct job &job, size_t bytes)
 {
     const size_t width = job.element.bytes;

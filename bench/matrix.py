@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Times each engine on the work that gpuhist is for, from files, pipes and compressed files.
+"""Times each engine on typical work, from files, pipes and compressed files.
 
 usage: matrix.py GPUHIST [DIRECTORY [RUNS [MB [INPUT...]]]]
 
 INPUT is file, pipe or zst (16 files), all three by default; or law, and formats such as zst gz. Makes files of about MB megabytes
 (2000) in DIRECTORY (/dev/shm) and removes them. The engines take turns; a cell has the median of RUNS
 (3) whole processes in seconds. The last column is auto's time divided by that of the better engine;
-for a pipe, `wc -c` is what the pipe itself takes. Needs numpy and zstd. Prints a table in Markdown.
+for a pipe, `wc -c` gives the time of the pipe itself. Needs numpy and zstd. Prints a table in Markdown.
 
-law is the law of work: no worker idles while there is work. For each shape of compressed input, and
-jobs that cost little and much, a whole command takes as long as its longest part that cannot be
-divided takes to decode, beside the others, or the work of one thread divided by the processors, whichever is more: the
-bound. The table has the best of RUNS, and the processor time relative to that of one thread.
+law is the law of work: no worker is idle while there is work. For each shape of compressed input, and
+for cheap and expensive jobs, the time of a whole command is a bound: the larger of the decoding time of its
+longest indivisible part, decoded concurrently with others, and the work of one thread divided by the number of
+CPUs. The table has the best of RUNS, and the CPU time relative to that of one thread.
 """
 import os
 import resource
@@ -25,7 +25,7 @@ import numpy
 
 PARTS = 16
 ENGINES = ("cpu", "cuda", "auto")
-# The work, its options, its input, and how many times over that is read.
+# The work, its options, its input, and the number of times that it is read.
 WORK = (("256 bins", "--range 0:5M --bins 256 --binary", "ids", 1),
         ("5M bins", "--bins 5M --binary", "ids", 1),
         ("reduce sum,min,max", "reduce sum,min,max --binary", "ids", 1),
@@ -48,7 +48,7 @@ def make_inputs(megabytes):
     weights = numpy.arange(1, 2 ** 20 + 1) ** -1.1
     ranks = numpy.searchsorted(weights.cumsum() / weights.sum(), rng.random(values // 2))
     (ranks * 0x9E3779B97F4A7).tofile("skewed")
-    # multiplying by an odd number gives different values
+    # multiplying by an odd number gives distinct values
     (numpy.arange(values // 4, dtype="u8") * numpy.uint64(0x9E3779B97F4A7C15)).tofile("all")
     numbers = "\n".join(map(str, rng.integers(0, 10 ** 9, 1000000).tolist())) + "\n"
     statuses = rng.choice([200, 304, 404, 301, 500], 100000)
@@ -64,7 +64,7 @@ def make_inputs(megabytes):
 
 
 def compress(name):
-    """Makes PARTS files of it, which are cut where rows end."""
+    """Splits it into PARTS files at ends of rows."""
     if name in ("text", "log"):
         split = ["split", "-n", f"l/{PARTS}", name, name + ".part."]
     else:
@@ -82,14 +82,14 @@ def seconds(command):
     return time.monotonic() - start
 
 
-# The tool of each format that decodes, and the jobs of the law.
+# The decoder of each format, and the jobs of the law.
 DECODERS = {"zst": "zstd -dc", "gz": "igzip -dc", "lz4": "lz4 -dc", "xz": "xz -dc"}
 LAW_JOBS = (("cheap", "uniq -f 9"), ("medium", "uniq -f 7:text --top 3"),
             ("heavy", "reduce count,p50,p99 -f 10 --by 7:text"))
 
 
 def law_log(rows):
-    """Returns a log of as many rows whose paths, clients and sizes are drawn."""
+    """Returns a log of that many rows with random paths, clients and sizes."""
     rng = numpy.random.default_rng(2)
     paths = rng.zipf(1.3, rows) % 20000
     words = rng.integers(0, 2 ** 40, 20000).tolist()
@@ -103,7 +103,7 @@ def law_log(rows):
 
 
 def law_best(command, runs):
-    """Returns the least seconds and the least processor seconds of a command."""
+    """Returns the minimum wall time and the minimum CPU time of a command, in seconds."""
     times, processor = [], []
     for _ in range(runs):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -129,14 +129,14 @@ def law(gpuhist, runs, megabytes, formats):
             os.remove(name)
         large, small = f"large.{suffix}", f"small.{suffix}"
         subprocess.run(f"cat {large} {large} >double.{suffix}", shell=True, check=True)
-        # What the tool takes for so many files at once: side by side each is slower than alone.
+        # The tool's time for that many files at once: concurrent processes are slower than one.
         decoding = {n: min(law_best(f"for i in $(seq {n}); do {decode} {large} {end} >/dev/null & done; wait",
                                     runs)[0] for end in ("", "| cat")) for n in (1, 2, 3, 5)}
-        # What one thread takes for each file; for several, their sum.
+        # One thread's time for each file; for several, their sum.
         work = {(job, file): law_best(f"{gpuhist} {options} -q --engine=cpu --threads 1 {file}",
                                       max(1, runs // 2))[1]
                 for job, options in LAW_JOBS for file in (large, small)}
-        # A shape, its input, its parts, and how many of these are decoded at once; a double .zst or
+        # A shape, its input, its parts, and how many parts are decoded at once; a double .zst or
         # .xz is divided, the others are decoded one part after the other.
         shapes = [("file", large, [large], 1), ("pipe", f"cat {large} |", [large], 1)]
         shapes += [(f"{n} files", " ".join([large] * n), [large] * n, n) for n in (2, 3, 5)]

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""Times the commands of the table of tasks in README.md beside it, and prints the table with what it has measured.
+"""Times the commands of README.md's table of tasks, and prints the table with the new figures.
 
 usage: readme.py GPUHIST DIRECTORY [ROUNDS]
 
-Makes the files in DIRECTORY, if they are not there, from one seed:
+Makes missing files in DIRECTORY from one seed:
 
-    ids.txt, ids.u64   5M ids, uniform among 1M different ones
+    ids.txt, ids.u64   5M ids, uniform among 1M distinct ones
     ids.npy            5M int64, Zipf with s = 1.2, below 2^40
     access.log         1M lines of the common log format with agents and milliseconds: one day, 64Ki
                        clients, 16,000 paths, ten statuses of which six are 200
     access.log.1.gz .. access.log.8.gz   5M such lines
     requests.csv       5M rows: host (a number below 1,000), path, status, ms, bytes
-    app.jsonl          1M objects with a status, and http.ms in quotes
+    app.jsonl          1M objects with a status, and http.ms as a quoted number
     app.log            1M lines of logfmt: 2,000 paths, and took in ms
     values.csv         1M rows: took, a duration in ms or s, and value, a float of up to 17 digits
 
 The CPU time is that of all processes of a command, the median of ROUNDS (5) runs; the wall time is the
-shortest of them. The commands of a task run in turn, so that drifts of the machine's speed meet all. A
+shortest of them. The commands of a task alternate, so that drifts of the machine's speed affect all. A
 command whose program is not installed keeps its figures, which are then marked with a *.
 """
 import os
@@ -35,7 +35,7 @@ import numpy
 HERE = Path(__file__).resolve().parent
 STATUSES = (200, 200, 200, 200, 200, 200, 304, 404, 301, 500)
 LOG_LINES, MANY = 1_000_000, 5_000_000
-MADE = "made.2"  # is there if the files are
+MADE = "made.2"  # exists if the files do
 
 
 def log_line(draw, i, lines):
@@ -84,7 +84,7 @@ def make_files():
 
 
 def run(command):
-    """The seconds of the processors and of the clock that a command takes."""
+    """Returns the CPU time and the wall time of a command, in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.monotonic()
     subprocess.run(["bash", "-c", command], stdout=subprocess.DEVNULL, check=True)
@@ -94,7 +94,7 @@ def run(command):
 
 
 def runnable(cell):
-    """The command of a cell of the table, or None if its program is not installed."""
+    """Returns the command of a cell of the table, or None if its program is not installed."""
     code = re.findall(r"`([^`]*)`", cell)
     command = code[0].replace("\\|", "|")
     if command.startswith("v, n = numpy"):

@@ -1,12 +1,12 @@
 /*
- * What a straight loop does: the operations as one would write them down, one thread, a value at a
- * time. bench/compare.sh sets gpuhist against it.
+ * Straightforward loops: each operation in its simplest form, with one thread, one value at a time.
+ * bench/compare.sh compares gpuhist with it.
  *
  * usage: bench/straight_loop bins N | reduce | count | stalin-sort | text-sum  FILE
  *
- * FILE has int32 values, or for text-sum numbers of digits, one a line. Prints one number, so that
- * no loop is left out by the compiler: a checksum of the counts, the sum and extremes, the number
- * of values above 0, that of survivors, the sum.
+ * FILE has int32 values, or for text-sum digits, one number per line. Prints one number, so that
+ * the compiler does not remove the loop: a checksum of the counts, the sum, minimum and maximum,
+ * the number of values above 0, the number of kept values, the sum.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -104,7 +104,7 @@ static const struct straight_loop_operation *straight_loop_find(const char *name
     return NULL;
 }
 
-/* Lets the operation take all of the file; false with errno set. Blocks of files are whole values.
+/* Processes the whole file; returns false with errno set. Blocks of files are whole values.
  */
 static bool straight_loop_run(const struct straight_loop_operation *operation,
                               struct straight_loop *state, const char *name)

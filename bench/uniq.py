@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Times `gpuhist uniq` on 64-bit integers beside other programs that count each different value.
+"""Times `gpuhist uniq` on 64-bit integers, compared with other programs that count distinct values.
 
 usage: uniq.py GPUHIST [DIRECTORY [MEBI]]       with the files in DIRECTORY, /dev/shm by default
 
-Makes MEBI * 2^20 (8) int64: all different, 2^20 different ones, Zipf 1.1 over 2^20, and dense ids.
-DuckDB's and Polars' time is that of the query alone, their table being in memory; all others are
-whole processes. What is not installed is left out: it takes duckdb, polars or numpy for the Python
-that runs this, xan or qsv on the PATH. Each pair runs in turns; a line has the medians of gpuhist and
-of the other, and their ratio.
+Makes MEBI * 2^20 (8) int64: all distinct, 2^20 distinct ones, Zipf 1.1 over 2^20, and dense ids.
+For DuckDB and Polars, only the query is timed, with the table in memory; for all others, the whole
+process. Programs that are not installed are omitted: duckdb, polars and numpy for the Python that
+runs this, xan and qsv on the PATH. The commands of a pair alternate; a line has the medians of
+gpuhist and of the other, and their ratio.
 """
 import os
 import shutil
@@ -21,7 +21,7 @@ import numpy as np
 
 RUNS = 7
 TOP = 3
-TEXT_LINES = 1 << 20  # of the tools for lines: they take seconds for these
+TEXT_LINES = 1 << 20  # for tools that read lines: they need seconds for these
 
 
 def make_data(mebi):
@@ -49,7 +49,7 @@ def process(command):
 
 
 def compare(name, ours, other):
-    """`other` returns its time, or takes it."""
+    """`other` returns its time, or is timed."""
     pairs = [(seconds(ours), seconds(other)) for _ in range(RUNS + 1)][1:]
     a, b = (statistics.median(times) for times in zip(*pairs))
     print(f"| {name} | {a:.3f} | {b:.3f} | {a / b:.2f} |", flush=True)

@@ -5,7 +5,7 @@
  *
  * usage: option_documents gpuhist.1|gpuhist.bash|gpuhist.fish|_gpuhist HEADER <TEMPLATE
  *
- * HEADER is the file that @header@ stands for. In the man page, the lines up to @end@ are the texts
+ * HEADER is the file that replaces @header@. In the man page, the lines up to @end@ are the texts
  * of the options, each after a line @NAME@; the order, headings, names and arguments are the
  * table's. An option with no text at all gets its help line; one with an empty text shares that of
  * the option after it.
@@ -424,7 +424,7 @@ static void write_argument(const char *argument)
 static bool write_man(void)
 {
     int group = -1;
-    bool is_shared = false; /* the text is that of the option before as well */
+    bool is_shared = false; /* the previous option has the same text */
 
     if (!read_lines() || !read_texts())
         return false;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draws the directories of the source, and which of them include which: docs/layers.svg.
+"""Draws the directories of the source and the includes between them: docs/layers.svg.
 
 usage: layers.py SOURCE-TREE >layers.svg
 
-The order is that of tests/includes.py. What a directory is for is the beginning of its row in
+The order is that of tests/includes.py. The purpose of a directory is the beginning of its row in
 CONTRIBUTING.md. An arrow goes down from a directory to one whose headers it includes.
 """
 import pathlib
@@ -22,13 +22,13 @@ rect { fill: #eef2f8; stroke: #3572b0; } path { fill: none; stroke: #3572b0; str
 
 
 def purposes():
-    """What each directory is for, up to the first colon, semicolon or full stop."""
+    """Returns the purpose of each directory, up to the first colon, semicolon or full stop."""
     rows = re.findall(r"^\| `(?:src/)?([a-z]+)(?:\.c|/)` \| (.*) \|$", (TOP / "CONTRIBUTING.md").read_text(), re.MULTILINE)
     return {name: re.split(r"[:;.]", text, maxsplit=1)[0].replace("`", "") for name, text in rows}
 
 
 def arrows():
-    """The pairs of directories of which the first includes the second."""
+    """Returns the pairs of directories in which the first includes the second."""
     files = [path for folder in ("src", "cuda") for path in (TOP / folder).rglob("*") if path.suffix in (".c", ".h", ".cu", ".cuh")]
     pairs = {(layer_of(path), header.rpartition("/")[0]) for path in files for header in INCLUDE.findall(path.read_text()) if "/" in header}
     return sorted(pair for pair in pairs if pair[0] != pair[1])
@@ -43,7 +43,7 @@ def main():
           'orient="auto"><path d="M0 0 L6 3 L0 6" fill="none"/></marker>')
     for layer, target in arrows():
         above, below = LAYERS.index(layer), LAYERS.index(target)
-        begin, end = above * STEP + 34, below * STEP + 22  # behind the middle of one, before that of the other
+        begin, end = above * STEP + 34, below * STEP + 22  # after the middle of one, before that of the other
         reach = LEFT + WIDTH + 30 * (below - above)
         print(f'<path d="M{LEFT + WIDTH} {begin} C{reach} {begin} {reach} {end} {LEFT + WIDTH + 4} {end}" '
               f'marker-end="url(#tip)"><title>{layer} includes {target}</title></path>')

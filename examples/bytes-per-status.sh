@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints how many bytes a web server has sent for each HTTP status, of logs in the common or combined
-# format, plain or compressed:
+# Prints the number of bytes that a web server has sent for each HTTP status, from logs in the common or
+# combined format, plain or compressed:
 #
 #     status TAB bytes TAB percent
 #
@@ -24,5 +24,5 @@ if [ $# -eq 0 ]; then
 fi
 
 # The 9th word of a line is the status. The 10th is the number of bytes, or "-" if there are none: that
-# is no weight, and the line is skipped.
+# is not a weight, and the line is skipped.
 "$gpuhist" uniq -f 9 --weight 10 --invalid ignore --percent --format tsv -- "$@"

@@ -27,6 +27,6 @@ shift
 "$gpuhist" reduce count,min,max,mean,stddev --csv -f "$name" --invalid warn -- "$@" \
     2>"$directory/reports" || { cat "$directory/reports" >&2; exit 1; }
 
-# gpuhist reports the first ten in a line each, and then the number of the others.
+# gpuhist reports the first ten in one line each, and then the number of the others.
 awk '/more invalid integers$/ { n += $2; next } /:[0-9]+: / { n++ } END { print "invalid\t" n + 0 }' \
     "$directory/reports"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares two files of ids, in any order. If they do not hold the same ids
-# equally often, prints "id TAB count in A TAB count in B" for each id that differs.
+# Compares the counts of ids in two files, in any order. Prints "id TAB count in A TAB count in B" for
+# each id whose counts differ.
 #
 # Usage: compare-files.sh [A B]     default: two pairs of samples
 # Environment: TYPE, of the ids (u32le); GPUHIST

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Draws a histogram of latencies, by powers of 2, as a PNG image with gnuplot.
+# Draws a histogram of latencies, in base-2 logarithmic bins, as a PNG image with gnuplot.
 #
 # Usage: gnuplot-image.sh IMAGE.png FILE...     FILE: an integer in each line; "-" is standard input
 #        gnuplot-image.sh                       a sample of 2000 latencies; prints the image's size

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Prints how often ids come: for each line "LOW TAB HIGH TAB N", N different ids come at least LOW
-# and less than HIGH times. Ids are any 64-bit integers, however many: --buffer-size limits the
-# memory.
+# Prints how often ids occur: "LOW TAB HIGH TAB N" means that N distinct ids occur at least LOW and
+# less than HIGH times. Ids are any number of 64-bit integers: --buffer-size limits the memory.
 #
 # Usage: how-often.sh [FILE...]     text with an id in each line; "-" is standard input; default: a
 #                                   sample of 3000 ids

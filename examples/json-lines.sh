@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Prints the number of requests, the median, the 99th percentile and the maximum of a number in JSON
-# lines, for each value of another member:
+# Lines, for each value of another member:
 #
 #     group TAB count TAB median TAB p99 TAB maximum
 #

@@ -2,7 +2,7 @@
 # Splits a stream of timestamps (little-endian, 64 bits, any unit), in order of arrival, in one pass
 # into two streams of the same format:
 #
-#     DIRECTORY/in-order     not less than any before them: sorted, for tools that require it
+#     DIRECTORY/in-order     not less than any earlier one: sorted, for tools that require it
 #     DIRECTORY/late         the others, in order of arrival
 #
 # Then prints "in-order TAB count", "late TAB count", and "time TAB count" for each time of late
@@ -15,7 +15,7 @@ set -euo pipefail
 
 gpuhist=${GPUHIST:-gpuhist}
 
-# Converts numbers, one a line, to little-endian 64-bit integers.
+# Converts numbers, one per line, to little-endian 64-bit integers.
 u64() {
     printf '%b' "$(awk '{
         for (i = 0; i < 8; i++) { printf "\\0%03o", $1 % 256; $1 = int($1 / 256) }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prints for each HTTP status of web server logs how many requests had it, and the mean, the standard
+# Prints for each HTTP status in web server logs the number of requests, and the mean, the standard
 # deviation and the maximum of their response times, in seconds. The columns are found by their names
-# in the header of each CSV file, which may be compressed:
+# in the header row of each CSV file, which may be compressed:
 #
 #     status,count,mean,stddev,max
 #

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Draws a heat map of the response times in web server logs, as an SVG picture on standard output: time from left
+# Draws a heat map of the response times in web server logs, as an SVG image on standard output: time from left
 # to right, response times upwards, in eight bins for each power of 2, and counts as colours.
 #
 # Usage: latency-map.sh BUCKET TIME MS FILE...     BUCKET is a length of time such as 5m or 1h; TIME and MS the
@@ -13,7 +13,7 @@ gpuhist=${GPUHIST:-gpuhist}
 if [ $# -eq 0 ]; then
     sample=$(mktemp -d)
     trap 'rm -rf "$sample"' EXIT
-    # Integers alone, so that the picture is the same with every awk.
+    # Only integers, so that the image is the same with every awk.
     awk 'function random(n) { state = (state * 1103 + 12345) % 1048576; return int(state / 64) % n }
         BEGIN {
             for (i = 0; i < 20000; i++) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prints for each HTTP status how many requests had it, and the median, the 99th percentile and the
-# maximum of their response times, of web server logs whose last word is the time in seconds, such as
-# nginx's $request_time. They may be compressed. Then prints the same of all failed requests (5xx)
+# Prints for each HTTP status the number of requests, and the median, the 99th percentile and the
+# maximum of their response times, from web server logs, plain or compressed, whose last word is the
+# time in seconds, such as nginx's $request_time. Then prints the same for all failed requests (5xx)
 # together:
 #
 #     status,count,p50,p99,max
@@ -32,7 +32,7 @@ fi
     set -- "$sample/input"
 }
 
-# The 9th word of a line is the status, the last one (-1) the time, with up to 3 decimals.
+# The 9th word of a line is the status, the last one (-1) the time, with up to 3 decimal places.
 "$gpuhist" reduce count,p50,p99,max -f -1:.3 --by 9 --format csv -- "$@" | sed '1s/^by/status/'
 "$gpuhist" reduce count,p50,p99,max -f -1:.3 --where '9>=500' --format csv -- "$@" |
     sed '1d; s/^/failed,/'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Prints the median, the 99th and the 99.9th percentile of a column of CSV files, which are counted
-# together. Each file has a header, in which the column may stand in a different place; fields may be
+# together. Each file has a header row, in which the column may have a different position; fields may be
 # quoted. The values are integers, such as latencies in milliseconds:
 #
 #     percentage TAB value

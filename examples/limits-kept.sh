@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints how many latencies (little-endian, 32 bits, any unit) keep each of several limits, in one
-# pass, with a line for each limit:
+# Prints the number of latencies (little-endian, 32 bits, any unit) within each of several limits, in
+# one pass, with a line for each limit:
 #
 #     limit TAB latencies up to it TAB percent
 #
@@ -11,7 +11,7 @@ set -euo pipefail
 
 gpuhist=${GPUHIST:-gpuhist}
 
-# Converts numbers, one a line, to little-endian 32-bit integers.
+# Converts numbers, one per line, to little-endian 32-bit integers.
 u32() {
     printf '%b' "$(awk '{ printf "\\0%03o\\0%03o\\0%03o\\0%03o", $1 % 256, int($1 / 256) % 256,
                                  int($1 / 65536) % 256, int($1 / 16777216) }')"

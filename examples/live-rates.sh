@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Shows how many requests of each HTTP status came since the last result, of a web server log while it
+# Shows the number of requests of each HTTP status since the last result, from a web server log while it
 # is written: each second the lines
 #
 #     status TAB requests
 #
-# of the statuses that came, and an empty line. Ctrl-C or SIGTERM ends it.
+# of the statuses that occurred, and an empty line. Ctrl-C or SIGTERM ends it.
 #
 # Usage: live-rates.sh LOG
 #        live-rates.sh               a sample: a log that gets 7 lines while it is followed
@@ -31,12 +31,12 @@ sample=$(mktemp -d)
 trap 'rm -rf "$sample"' EXIT
 line='192.0.2.1 - - [01/May/2025:10:00:00 +0000] "GET / HTTP/1.1" %d 512\n'
 
-# Writes the given statuses to the log, at once, and waits until they are counted.
+# Writes the given statuses to the log at once, and waits until they are counted.
 write() {
     local text
     # shellcheck disable=SC2059  # the line is a format
     text=$(printf "$line" "$@")
-    cat >>"$sample/log" <<<"$text" # one write; printf of the shell makes one for each line
+    cat >>"$sample/log" <<<"$text" # one write; the shell's printf makes one per line
     lines=$((lines + $#))
     until [ "$(awk '{ n += $2 } END { print n + 0 }' "$sample/rates")" = $lines ]; do
         kill -0 $counter

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Counts the HTTP statuses of a web server log while it is written: each second, the counts so far,
-# "status TAB requests", take the place of those before. Ctrl-C or SIGTERM prints a last result and
+# "status TAB requests", replace the previous ones. Ctrl-C or SIGTERM prints a last result and
 # ends it. The log may be rotated meanwhile.
 #
-# Usage: live-tail.sh LOG [FILE]     FILE: where the counts go; default: standard output
+# Usage: live-tail.sh LOG [FILE]     FILE: output file for the counts; default: standard output
 #        live-tail.sh                a sample: a log that gets 60 lines while it is followed
 # Environment: EVERY, the time between results (1s); GPUHIST
 set -euo pipefail

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Summarises the logs of a web server in the common or combined format, with those that were rotated:
+# Summarises the logs of a web server in the common or combined format, including rotated ones:
 # plain or compressed with gzip, zstd, xz, bzip2 or lz4. Prints a line for each HTTP status:
 #
 #     status TAB requests

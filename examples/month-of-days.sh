@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Counts the ids of each day once, keeps the result as a state, and merges the states of all days:
-# prints the most frequent ids, "id TAB count". A day whose state is there is not read again, unless
-# its file is newer. The days may as well be counted on different machines.
+# prints the most frequent ids, "id TAB count". A day with a state is not read again, unless
+# its file is newer. The days can also be counted on different machines.
 #
 # Usage: month-of-days.sh STATES FILE...     STATES: a directory; a FILE for each day has an id in each
 #                                            line, and may be compressed
 #        month-of-days.sh                    a sample: two days, and then a third one
-# Environment: TOP, how many to print (5); GPUHIST
+# Environment: TOP, the number of ids to print (5); GPUHIST
 set -euo pipefail
 
 gpuhist=${GPUHIST:-gpuhist}

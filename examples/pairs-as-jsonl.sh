@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prints how often each pair of a host and an HTTP status occurs in CSV files, and how the response times
-# of each status are spread over bins by powers of 2. gpuhist writes JSON lines, an object a line with the
-# members in a fixed order, which sed takes apart; no jq is needed:
+# Prints how often each pair of a host and an HTTP status occurs in CSV files, and the distribution of the response
+# times of each status over base-2 logarithmic bins. gpuhist writes JSON Lines, one object per line with the
+# members in a fixed order, which sed can parse; jq is not needed:
 #
 #     host HOST, status STATUS: COUNT
 #     status STATUS, LOW to HIGH ms: COUNT
@@ -22,9 +22,9 @@ if [ $# -eq 0 ]; then
     set -- "$sample/a.csv"
 fi
 
-# {"host":1,"status":200,"value":...}: of uniq, the value is the status.
+# {"host":1,"status":200,"value":...}: for uniq, the value is the status.
 "$gpuhist" uniq --csv -f status --by host --format jsonl -- "$@" |
     sed 's/{"host":\([^,]*\),"value":\([^,]*\),"count":\([^}]*\)}/host \1, status \2: \3/'
-# A bin of width 1, such as that of 0, has a "low" and a "high" as well.
+# A bin of width 1, such as that of 0, also has a "low" and a "high".
 "$gpuhist" --log2 --csv -f ms --by status --format jsonl -- "$@" |
     sed 's/{"status":\([^,]*\),"low":\([^,]*\),"high":\([^,]*\),"count":\([^}]*\)}/status \1, \2 to \3 ms: \4/'

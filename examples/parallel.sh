@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Counts ids, one a line, in parts, and adds up the states of the parts with gpuhist merge: first
+# Counts ids, one per line, in parts, and merges the state files of the parts with gpuhist merge: first
 # one process for each file, which saves its state in a file; then one process for each block of the
 # whole stream, which writes its state to standard output. Both must give the result of one run. The
-# parts may as well be counted on other machines: a state is a small file.
+# parts can also be counted on other machines: a state is a small file.
 #
 # GNU parallel starts the processes; if it is not installed, xargs and split do.
 #
@@ -26,7 +26,7 @@ fi
 export BINS=$1
 shift
 
-# The job, which is the same in all parts: its options are the definition of the states.
+# The job, which is the same in all parts: its options define the states.
 count() { "$GPUHIST" --text --bins "$BINS" --outside abort --engine cpu --threads 1 "$@"; }
 export -f count
 export SHELL=$BASH

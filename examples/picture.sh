@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Draws latencies of a column of CSV files, in bins by powers of 2, as a picture for a report, and
+# Draws latencies of a column of CSV files, in base-2 logarithmic bins, as an image for a report, and
 # prints the tooltips of its bars: "LOW..HIGH: COUNT (PERCENT%)".
 #
 # Usage: picture.sh PICTURE.svg NAME [FILE...]     the column NAME; default FILE: standard input
-#        picture.sh                                a sample, whose picture is not kept
+#        picture.sh                                a sample, whose image is not kept
 # Environment: GPUHIST
 set -euo pipefail
 

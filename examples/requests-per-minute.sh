@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Prints the number of requests in each minute of logs, also of minutes without a request:
+# Prints the number of requests in each minute of logs, including minutes without requests:
 #
 #     MINUTE (UTC) TAB requests
 #
-# The time may be as in the common log format, in RFC 3339, or in seconds since 1970.
+# The timestamp may be in the common log format, in RFC 3339, or in seconds since 1970.
 #
 # Usage: requests-per-minute.sh FIELD FILE...     logs, compressed or not, and the field of the time: 4 in
 #                                                 logs of Apache and nginx; "-" is standard input

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Counts files on the hosts that have them, with GNU parallel and ssh, and merges: only the states,
-# which are small, cross the network. Each comes back over standard output, to a file of its own.
+# which are small, cross the network. Each returns over standard output, to a separate file.
 #
 # If a host fails, nothing is merged; the same command again counts only the files whose counting
 # failed or has not begun.
@@ -34,7 +34,7 @@ fi
 work=$1
 shift
 
-# What each host runs, with a file behind it: quoted for the shell there.
+# The command for each host, followed by a file: quoted for the shell there.
 printf -v command '%q ' "$gpuhist" "$@" --save - --
 list=$(cat)
 [ -n "$list" ] || die "no files are listed"
@@ -42,12 +42,12 @@ doubled=$(sort <<<"$list" | uniq -d)
 [ -z "$doubled" ] || die "listed twice: $doubled"
 ! grep -vE '^[^@]+@[^@]+$' <<<"$list" >&2 || die "these are not FILE@HOST"
 
-# A job is known by its number, so that the same command and list are needed to go on.
+# A job is identified by its number, so resuming requires the same command and list.
 mkdir -p "$work"
 [ ! -e "$work/job" ] || cmp -s "$work/job" <<<"$command"$'\n'"$list" || die "$work holds another job"
 cat >"$work/job" <<<"$command"$'\n'"$list"
 
-# Each host is a group of its own, where "FILE@HOST" runs; one run at a time uses all its processors.
+# Each host is a separate group, in which "FILE@HOST" runs; one run at a time uses all its CPUs.
 logins=$(awk -F @ '{ print "@" $2 "/" $2 }' <<<"$list" | sort -u | paste -sd ,)
 if ! parallel --hostgroups --sshlogin "$logins" --jobs 1 --joblog "$work/log" --resume-failed \
     --results "$work/state.{#}" "$command {}" <<<"$list" >/dev/null; then
@@ -55,6 +55,6 @@ if ! parallel --hostgroups --sshlogin "$logins" --jobs 1 --joblog "$work/log" --
     die "not all files are counted; $work/log lists the exit status of each"
 fi
 
-# Every state by its name, so that a missing one is an error.
+# Every state is named, so that a missing one is an error.
 mapfile -t states < <(seq -f "$work/state.%.0f" "$(wc -l <<<"$list")")
 "$gpuhist" merge -- "${states[@]}"

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Prints the most frequent ids in binary files, "id TAB count", most frequent first; ids with equal
-# counts are in ascending order. The ids may be any integers, and any number of them may be different:
-# MEMORY bounds the memory, and what needs more goes to temporary files.
+# counts are in ascending order. The ids are any integers, with any number of distinct ones: MEMORY
+# limits the memory; larger tables spill to disk.
 #
 # Usage: top-ids.sh [FILE...]     "-" is standard input; default: a sample of 1000 ids
-# Environment: TOP, how many to print (10); TYPE, of the ids (u64le); MEMORY (1G); GPUHIST
+# Environment: TOP, the number of ids to print (10); TYPE, of the ids (u64le); MEMORY (1G); GPUHIST
 set -euo pipefail
 
 gpuhist=${GPUHIST:-gpuhist}
 
-# Converts numbers, one a line, to little-endian 64-bit integers.
+# Converts numbers, one per line, to little-endian 64-bit integers.
 u64() {
     printf '%b' "$(awk '{
         v = $1

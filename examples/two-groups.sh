@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prints the number, the sum and the mean of two columns of CSV files, amounts with decimals and whole
+# Prints the number, the sum and the mean of two columns of CSV files, decimal amounts and integer
 # quantities, for each shop and year, in one pass. The columns are found by their names; fields may be
-# quoted, and hold commas and newlines:
+# quoted, and contain commas and newlines:
 #
 #     column,shop,year,count,sum,mean
 #
@@ -22,5 +22,5 @@ if [ $# -eq 0 ]; then
     set -- "$sample/sales.csv"
 fi
 
-# A name with a comma stands in quotes; ":.2" says that its values have up to 2 decimals.
+# A name with a comma is quoted; ":.2" means that its values have up to 2 decimal places.
 "$gpuhist" reduce count,sum,mean --csv -f '"amount, EUR":.2,pieces' --by shop,year --format csv -- "$@"

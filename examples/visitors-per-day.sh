@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Prints how many different clients each day of logs has:
+# Prints the number of distinct clients on each day of logs:
 #
 #     DAY TAB clients
 #
-# Days are those of the times as they were written, whatever their offset from UTC.
+# Days are those of the timestamps as written, whatever their offset from UTC.
 #
-# Usage: visitors-per-day.sh FILE...     logs of Apache or nginx, compressed or not: field 1 is the address,
-#                                        field 4 the time; "-" is standard input
+# Usage: visitors-per-day.sh FILE...     logs of Apache or nginx, compressed or not: field 1 is the IP address,
+#                                        field 4 the timestamp; "-" is standard input
 #        visitors-per-day.sh             a sample of 300 requests
 # Environment: GPUHIST
 set -euo pipefail

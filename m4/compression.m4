@@ -1,6 +1,6 @@
 # GPUHIST_COMPRESSION_LIBRARY(NAME, HEADER, LIBRARY, FUNCTION, PACKAGE, WHAT)
-# Looks for a library: sets gpuhist_have_NAME to yes or no, and defines HAVE_NAME if it is there.
-# --without-NAME does without; missing is an error only if it was asked for.
+# Looks for a library: sets gpuhist_have_NAME to yes or no, and defines HAVE_NAME if it exists.
+# --without-NAME disables it; a missing library is an error only if it was requested.
 AC_DEFUN([GPUHIST_COMPRESSION_LIBRARY], [
     AC_ARG_WITH([$1], [AS_HELP_STRING([--without-$1], [$6])], [], [with_$1=guess])
     gpuhist_have_$1=no
@@ -14,7 +14,7 @@ AC_DEFUN([GPUHIST_COMPRESSION_LIBRARY], [
 ])
 
 # GPUHIST_COMPRESSION_SUMMARY(FORMAT, NAME, LIBRARY, PACKAGE)
-# Sets gpuhist_FORMAT_summary for a format that the library NAME decodes, adds that to
+# Sets gpuhist_FORMAT_summary for a format that the library NAME decodes, adds the library to
 # COMPRESSION_LIBS, and warns if it is missing.
 AC_DEFUN([GPUHIST_COMPRESSION_SUMMARY], [
     AS_CASE([$gpuhist_have_$2,$with_$2],

@@ -1,6 +1,6 @@
 # GPUHIST_CUDA
-# Looks for the CUDA Toolkit: --with-cuda=DIR names it, --with-cuda=no does without. Missing is a
-# warning by default, and an error if it was asked for. Sets the conditional HAVE_CUDA, the macro of
+# Looks for the CUDA Toolkit: --with-cuda=DIR names it, --with-cuda=no disables it. A missing toolkit
+# is a warning by default, and an error if it was requested. Sets the conditional HAVE_CUDA, the macro of
 # that name, and NVCC, NVCC_GENCODE, NVCC_HOSTFLAGS, CUDA_CPPFLAGS, CUDA_LIBS.
 AC_DEFUN([GPUHIST_CUDA], [
     AC_ARG_WITH([cuda],
@@ -51,8 +51,8 @@ AC_DEFUN([GPUHIST_CUDA_FIND], [
         [GPUHIST_CUDA_TRY])
 ])
 
-# Compiles a kernel and links it with the C compiler, as the program will be. The toolkit has a folder
-# for each kind of machine: sbsa-linux (server base system architecture) for aarch64.
+# Compiles a kernel and links it with the C compiler, as for the program. The toolkit has a folder
+# for each type of machine: sbsa-linux (server base system architecture) for aarch64.
 AC_DEFUN([GPUHIST_CUDA_TRY], [
     gpuhist_cuda_home=`AS_DIRNAME(["$NVCC"])`
     gpuhist_cuda_home=`cd "$gpuhist_cuda_home/.." && pwd -P`
@@ -75,7 +75,7 @@ AC_DEFUN([GPUHIST_CUDA_TRY], [
     done
     CUDA_LIBS="-L$gpuhist_cuda_lib -lcudart_static -ldl -lrt -lpthread"
 
-    # Without these, what nvcc makes needs the C++ run-time library.
+    # Without these, nvcc's output needs the C++ run-time library.
     NVCC_HOSTFLAGS="-Xcompiler -fno-exceptions,-fno-rtti,-fno-threadsafe-statics"
 
     AC_MSG_CHECKING([whether $NVCC compiles and links])

@@ -1,6 +1,6 @@
 # GPUHIST_WARNINGS
-# Sets GPUHIST_CFLAGS to the language standard, that floating-point operations never trap, so that
-# loops with conditions become vector code, and the warnings; --enable-werror makes them errors.
+# Sets GPUHIST_CFLAGS to the language standard, the warnings, and an option that floating-point
+# operations never trap, so that loops with conditions become vector code; --enable-werror makes them errors.
 AC_DEFUN([GPUHIST_WARNINGS], [
     AC_ARG_ENABLE([werror],
         [AS_HELP_STRING([--enable-werror], [treat compiler warnings as errors])])
@@ -37,7 +37,7 @@ AC_DEFUN([GPUHIST_SANITIZERS], [
 ])
 
 # GPUHIST_COVERAGE
-# --enable-gcov: counts which lines are run, by all threads. Call it behind GPUHIST_SANITIZERS.
+# --enable-gcov: counts which lines are run, by all threads. Call it after GPUHIST_SANITIZERS.
 AC_DEFUN([GPUHIST_COVERAGE], [
     AC_ARG_ENABLE([gcov],
         [AS_HELP_STRING([--enable-gcov], [count which lines are run; make coverage sums up])])
@@ -48,8 +48,8 @@ AC_DEFUN([GPUHIST_COVERAGE], [
 ])
 
 # GPUHIST_FAULTS
-# --enable-faults: sets the conditional FAULTS, to build tests/faults/faults.c in. The linker has to see each
-# call by its own name, and not by that of a variant which checks the size of a buffer.
+# --enable-faults: sets the conditional FAULTS, to build tests/faults/faults.c in. The linker must see each
+# call under its own name, not under that of a variant that checks the size of a buffer.
 AC_DEFUN([GPUHIST_FAULTS], [
     AC_ARG_ENABLE([faults],
         [AS_HELP_STRING([--enable-faults],

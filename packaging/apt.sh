@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# Functions that bring packages of Debian, for packaging/ and .ci/cross, which source this file.
+# Functions to install or unpack Debian packages, for packaging/ and .ci/cross, which source this file.
 
 # Debian 11, of glibc 2.31. The program needs no function of it that is newer than 2.28.
 # shellcheck disable=SC2034  # for those that source this
 old_debian=bullseye
 
-# install_packages PACKAGE...: on this machine; fails without apt-get or the right to use it.
+# install_packages PACKAGE...: installs on this machine; fails without apt-get or the right to use it.
 install_packages() {
     local sudo=()
     command -v apt-get >/dev/null || return 1
@@ -15,8 +15,8 @@ install_packages() {
             install -y -qq --no-install-recommends "$@"
 }
 
-# add_release DIRECTORY CODENAME: this machine's sources of Debian, and those of another release
-# of it at the same places.
+# add_release DIRECTORY CODENAME: writes this machine's Debian sources, and another release of Debian
+# from the same mirrors.
 add_release() {
     local own file
     # shellcheck disable=SC1091  # not a part of this tree
@@ -28,9 +28,9 @@ add_release() {
         done
 }
 
-# unpack_packages ROOT ARCHITECTURE PACKAGE...: unpacks them into the directory ROOT, which is
-# made, by an apt of its own beside it, so that the machine's knows no other architecture. PACKAGE
-# may be of another release of Debian, PACKAGE/CODENAME. Absolute links lead to their files in ROOT.
+# unpack_packages ROOT ARCHITECTURE PACKAGE...: creates the directory ROOT and unpacks
+# them into it. A separate apt configuration beside it keeps other architectures out of the machine's.
+# PACKAGE/CODENAME names another release of Debian. Absolute links lead to their files in ROOT.
 unpack_packages() {
     local root=$1 apt=$1.apt architecture=$2 package link
     shift 2

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Makes the Debian packages, source and binary, of a release tarball and debian/, checks them with
+# Makes the Debian packages, source and binary, from a release tarball and debian/, checks them with
 # lintian, installs into a clean root of this release of Debian, and runs the tests there
 # (autopkgtest).
 #
 #   packaging/check-deb.sh gpuhist-VERSION.tar.xz [DIRECTORY]
 #
-# Takes root. Installs the tools and the build dependencies that are missing. The packages go to
-# DIRECTORY, if one is given, as soon as they are made.
+# Requires root. Installs missing tools and build dependencies. Copies the packages to DIRECTORY, if
+# given, as soon as they are made.
 set -euo pipefail
 
 tarball=$(realpath "$1")
@@ -39,13 +39,13 @@ install_tools() {
     apt-get build-dep -y -qq --no-install-recommends ./source
 }
 
-# Essential packages and apt, and what autopkgtest would install by itself.
+# Essential packages, apt, and the packages that autopkgtest would install.
 make_root() {
     mmdebstrap --quiet --variant=apt --include=apt-utils --dpkgopt=force-unsafe-io \
         --aptopt='Acquire::Languages "none"' --skip=cleanup/apt "$release" root
 }
 
-# /proc of the root is mounted for this command alone.
+# The root's /proc is mounted only for this command.
 run_tests() {
     # shellcheck disable=SC2016  # for the inner shell
     unshare --mount --fork bash -c 'mount -t proc proc root/proc &&

@@ -3,9 +3,9 @@
 
     packaging/wheel.py TREE PLATFORM[.PLATFORM]... NOTICES DIRECTORY
 
-TREE has what "make install" puts below the prefix. The program becomes a script of the wheel, which
-pip copies to where commands are. NOTICES is a file with the licenses of what is linked into it. The
-same tree gives the same wheel, to the byte, if SOURCE_DATE_EPOCH is set.
+TREE has the files that "make install" puts below the prefix. The program becomes a script of the
+wheel, which pip copies to the directory of commands. NOTICES is a file with the licenses of the linked
+libraries. The same tree gives the same wheel, to the byte, if SOURCE_DATE_EPOCH is set.
 """
 import base64
 import hashlib
@@ -26,7 +26,7 @@ def main(tree, platforms, notices, directory):
     tree = pathlib.Path(tree)
     documents = tree / "share/doc/gpuhist"
     version = read_version((documents / "CHANGELOG.md").read_text())
-    # What README says first: up to its links.
+    # Returns the beginning of README, up to its links.
     readme = (documents / "README.md").read_text()
     description = readme.split("\n", 1)[1].split("\n[Install]")[0].strip()
 

@@ -19,7 +19,7 @@ constexpr int STREAMS = 16;
 const char *const distribution_names[DISTRIBUTIONS] = {"uniform", "log-skewed", "all equal",
                                                        "sorted",  "two values", "one a warp"};
 
-/* Milliseconds of a rung, one for each distribution. */
+/* Milliseconds of a rung for each distribution. */
 struct timings {
     std::vector<double> whole;               /* all values at once */
     std::vector<double> chunks;              /* RUNG_OURS: in chunks */
@@ -52,7 +52,7 @@ void clear_counts(const struct input &input)
     check(cudaMemset(input.d_counts, 0, input.bins * sizeof *input.d_counts), "cudaMemset");
 }
 
-/* Lets the table, or what of it fits, persist in L2 on the stream 0; or ends that. */
+/* Makes the table, or the part that fits, persist in L2 on stream 0; or ends that. */
 void persist(const struct input &input, bool on)
 {
     cudaStreamAttrValue value = {};
@@ -73,7 +73,7 @@ void persist(const struct input &input, bool on)
         check(cudaCtxResetPersistingL2Cache(), "cudaCtxResetPersistingL2Cache");
 }
 
-/* With more than CHECKED_BINS_MAX bins a rung is only compared with the first one. */
+/* With more than CHECKED_BINS_MAX bins, a rung is only compared with the first rung. */
 void check_rung(const struct input &input, const struct rung &rung)
 {
     const size_t part = std::min(CHECKED, input.values) - 3;

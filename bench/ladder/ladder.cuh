@@ -1,6 +1,6 @@
 /*
- * What the bench of kernels shares: checks, device memory, timing. A CUDA error or a wrong result
- * ends the program with a message.
+ * Functions for all benchmarks of kernels: checks, device memory, timing. A CUDA error or a wrong
+ * result ends the program with a message.
  */
 #ifndef GPUHIST_LADDER_CUH
 #define GPUHIST_LADDER_CUH
@@ -67,7 +67,7 @@ T fetch(const T *d_value)
     return fetch_array(d_value, 1)[0];
 }
 
-/* The median time of `work` in milliseconds, of fewer runs if it is slow. */
+/* Returns the median time of `work` in milliseconds, from fewer runs if it is slow. */
 static inline double milliseconds(const std::function<void()> &work)
 {
     constexpr int runs_most = 21;
@@ -97,7 +97,7 @@ static inline double milliseconds(const std::function<void()> &work)
     return times[times.size() / 2];
 }
 
-/* CUB's algorithms say in a first call how much temporary memory they need. It is never freed. */
+/* A first call of CUB's algorithms returns the size of their temporary memory, never freed. */
 template <typename Call>
 std::function<void()> cub_call(Call call)
 {

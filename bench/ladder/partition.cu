@@ -2,8 +2,8 @@
  * Partition in one pass, then count.
  *
  * The first kernel sorts each tile of values by bucket (tile_sort.cuh) and writes the residuals,
- * 16 bits each, where the tile's values would lie: it reserves no room, and nothing moves between
- * tiles. Beside that it stores where each bucket's run begins in the tile, and its length.
+ * 16 bits each, at the position of the tile's values: it reserves no space, and nothing moves
+ * between tiles. It also stores the start of each bucket's run in the tile, and its length.
  *
  * The second kernel deals the runs, ordered by bucket and then by tile, to its blocks, so that each
  * block has the same weight: a part of a bucket, or several buckets. A block counts one bucket at a
@@ -24,7 +24,7 @@ namespace
 constexpr uint32_t GROUPS_MAX = 1024; /* of tiles; a block of the first kernel has one */
 static_assert(COUNT_THREADS >= GROUPS_MAX, "each group has a thread");
 
-/* What a run costs beside its values, in values. */
+/* Overhead of a run, in values. */
 constexpr uint32_t RUN_WEIGHT = 64;
 
 /* The scratch memory, divided. */
@@ -89,8 +89,8 @@ struct cut_memory {
 };
 
 /*
- * Finds the tile in shared.cut.bucket where shared.offset is reached. Within a group of tiles that
- * is an estimate, the same one for the block that ends there.
+ * Finds the tile in shared.cut.bucket where shared.offset is reached. Within a group of tiles this
+ * is an estimate, which is the same for the block that ends there.
  */
 __device__ void find_tile(const struct workspace &work, uint32_t tiles, struct cut_memory &shared)
 {
@@ -109,7 +109,7 @@ __device__ void find_tile(const struct workspace &work, uint32_t tiles, struct c
     __syncthreads();
 }
 
-/* Where part number `part` of `parts` of the same weight begins. All threads call it. */
+/* Returns the start of part number `part` of `parts` of equal weight. All threads call it. */
 __device__ struct cut find_cut(const struct workspace &work, uint32_t tiles, uint32_t part,
                                uint32_t parts)
 {
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(COUNT_THREADS)
     }
 }
 
-/* Divides the task's scratch memory, if it has any; returns how much is needed. */
+/* Divides the task's scratch memory, if it has any; returns the required size. */
 size_t lay_out(const struct partition_task *task, struct workspace *work)
 {
     const size_t buckets = count_parts(task->bins, BUCKET_BINS);

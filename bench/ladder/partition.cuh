@@ -7,7 +7,7 @@
 
 #include "cuda/kernels.h"
 
-/* What to count. Each value is the number of its bin: less than `bins`. */
+/* The input of a count. Each value is the number of its bin: less than `bins`. */
 struct partition_task {
     const struct cuda_device *device;
     const uint32_t *d_values; /* [values], 16-byte aligned; fewer than 2^31 */
@@ -21,9 +21,9 @@ struct partition_task {
 struct partition {
     const char *name;
     /* Scratch memory in bytes, 0 if there are too many bins or values, or if the GPU has too little
-     * shared memory. Of the task, only device, values and bins are read. */
+     * shared memory. Reads only device, values and bins of the task. */
     size_t (*scratch_bytes)(const struct partition_task *task);
-    /* Queues the kernels on the stream. Returns what CUDA returned. */
+    /* Queues the kernels on the stream. Returns CUDA's result. */
     cudaError_t (*launch)(const struct partition_task *task);
 };
 

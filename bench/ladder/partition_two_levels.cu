@@ -1,15 +1,15 @@
 /*
  * Partition in two passes, then count: for more bins than one pass can sort by.
  *
- * The first kernel counts how many values each *region* of 2^21 bins has. The second sorts tiles of
+ * The first kernel counts the values of each *region* of 2^21 bins. The second sorts tiles of
  * values by region and writes them region by region; one addition to a region's cursor reserves
- * room for all that a tile has of it. A region begins with a tile of its own; the order within it
- * is free.
+ * space for all the tile's values of that region. A region starts with a new tile; the order
+ * within it is free.
  *
  * The third kernel sorts a region's tiles by bucket, as partition.cu does with all tiles. The last
  * one counts: a *segment*, some hundred tiles of a region, one bucket at a time, in a table in
  * shared memory that it adds to the global one. Blocks take buckets of segments in order, so a
- * block that meets an empty one goes on to the next.
+ * block that finds an empty one continues with the next.
  *
  * A value's 4 bytes are read twice, written once and read again; 2 are written and read. A bin's
  * global counter is updated once for each segment that has it, mostly one.
@@ -36,7 +36,7 @@ constexpr unsigned REGION_COPIES = 8;     /* of its counters, see cuda/histogram
 struct regions {
     uint32_t *counts;  /* [REGIONS_MAX]; zeros before the first kernel, as are the next two */
     uint32_t *cursors; /* [REGIONS_MAX], values written so far */
-    uint32_t *next;    /* [1], the bucket of a segment that a block takes next */
+    uint32_t *next;    /* [1], next bucket of a segment for a block */
     uint32_t *values;  /* [tiles.room][TILE_VALUES] */
     struct tile_runs tiles;
     uint32_t count;
@@ -66,8 +66,8 @@ __global__ void __launch_bounds__(REGION_THREADS)
 }
 
 /*
- * Fills firsts[0 .. regions.count] with where regions begin, in parts of so many values. Returns
- * the last one, the number of parts. All threads call it.
+ * Fills firsts[0 .. regions.count] with the first part of each region, in parts of `part` values.
+ * Returns the last one, the number of parts. All threads call it.
  */
 template <unsigned THREADS>
 __device__ __forceinline__ uint32_t place_regions(const struct regions &regions, uint32_t part,
@@ -87,7 +87,7 @@ __device__ __forceinline__ uint32_t place_regions(const struct regions &regions,
     return firsts[regions.count];
 }
 
-/* The region of a part: the last one that does not begin behind it. */
+/* The region of a part: the last one that does not begin after it. */
 __device__ __forceinline__ uint32_t find_region(const uint32_t *firsts, uint32_t count,
                                                 uint32_t part)
 {
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(SORT_THREADS, SORT_BLOCKS)
         const uint32_t length = placed.run >> 16;
         const uint32_t cursor = length > 0 ? atomicAdd(&regions.cursors[threadIdx.x], length) : 0;
         move_tile<REGION_BITS, 32>(share, columns, sorted);
-        if (threadIdx.x < regions.count) /* not earlier: the cursor takes long */
+        if (threadIdx.x < regions.count) /* not earlier: the cursor is slow */
             shifts[threadIdx.x] =
                 firsts[threadIdx.x] * TILE_VALUES + cursor - (placed.run & 0xffff);
         __syncthreads();
@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(SORT_THREADS, SORT_BLOCKS)
     }
 }
 
-/* Loads tile number `tile` of all regions, unless it is `last` or behind it. */
+/* Loads tile number `tile` of all regions, unless it is `last` or later. */
 __device__ __forceinline__ void load_region_tile(struct tile_share &share,
                                                  const struct regions &regions,
                                                  const uint32_t *firsts, uint32_t tile,
@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(COUNT_THREADS)
     }
 }
 
-/* Divides the task's scratch memory, if it has any; returns how much is needed. */
+/* Divides the task's scratch memory, if it has any; returns the required size. */
 size_t lay_out(const struct partition_task *task, struct regions *regions)
 {
     const size_t count = count_parts(task->bins, 1u << REGION_BITS);

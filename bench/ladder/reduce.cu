@@ -81,7 +81,7 @@ __global__ void reduce_step_kernel(const uint32_t *d_values, size_t count, uint3
         d_sums[blockIdx.x] = words[0];
 }
 
-/* Returns where the sum is: at d_sums or at d_spare. */
+/* Returns the address of the sum: d_sums or d_spare. */
 template <int STEP>
 uint32_t *reduce_by_steps(const uint32_t *d_values, size_t count, uint32_t *d_sums,
                           uint32_t *d_spare)

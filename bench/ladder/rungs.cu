@@ -168,7 +168,7 @@ void add_published(const struct input &input, enum rung_kind kind, std::vector<s
     }
 }
 
-/* CUB's needs temporary memory, the more the more values there are. */
+/* CUB needs temporary memory that grows with the number of values. */
 struct rung cubs(const struct input &input)
 {
     auto call = [&input](void *d_memory, size_t &bytes, const int32_t *d_values, size_t values,

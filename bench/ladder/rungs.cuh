@@ -9,7 +9,7 @@
 
 enum distribution { UNIFORM, SKEWED, EQUAL, SORTED, TWO, WARPS, DISTRIBUTIONS };
 
-/* A number of bins, and memory for what is counted. A value is the number of its bin. */
+/* A number of bins, and memory for values and counts. A value is the number of its bin. */
 struct input {
     struct cuda_device device;
     uint32_t bins;
@@ -24,10 +24,10 @@ struct input {
 
 using count_function = std::function<void(const int32_t *d_values, size_t values, cudaStream_t)>;
 
-/* What a rung is for the tables. */
+/* Properties of a rung that the tables use. */
 enum rung_kind {
     RUNG_PUBLISHED,
-    RUNG_PERSISTING, /* the table, or what of it fits, persists in L2 */
+    RUNG_PERSISTING, /* the table, or the part that fits, persists in L2 */
     RUNG_OURS,       /* also timed in chunks */
     RUNG_PARTITION,  /* several kernels, each also timed by itself */
 };
@@ -35,7 +35,7 @@ enum rung_kind {
 struct rung {
     std::string name;
     enum rung_kind kind;
-    count_function count; /* adds so many of the values to d_counts, on a stream */
+    count_function count; /* counts that number of the values in d_counts, on a stream */
 };
 
 /* The rungs for that many bins, from the first to the last. The input outlives them. */

@@ -19,7 +19,7 @@ struct tile_runs {
     uint32_t tile_residuals; /* count_residuals */
 };
 
-/* Copies a sorted tile of so many residuals, a multiple of WORD_RESIDUALS, to number `tile`. */
+/* Copies a sorted tile of `count` residuals, a multiple of WORD_RESIDUALS, to number `tile`. */
 __device__ __forceinline__ void write_residuals(const struct tile_runs &tiles, uint32_t tile,
                                                 const uint16_t *sorted, uint32_t count)
 {
@@ -36,7 +36,7 @@ __device__ __forceinline__ void write_residuals(const struct tile_runs &tiles, u
  */
 struct bucket_table {
     uint32_t counts[BUCKET_BINS + 1];  /* the last one counts padding */
-    uint32_t ends[COUNT_THREADS];      /* of each run: the number of the word behind it, */
+    uint32_t ends[COUNT_THREADS];      /* of each run: the number of the word after it, */
     uint32_t distances[COUNT_THREADS]; /* and what to add to a word's number for its place */
 
     __device__ __forceinline__ void count(uint2 word)
@@ -47,7 +47,7 @@ struct bucket_table {
         atomicAdd(&counts[word.y >> 16], 1u);
     }
 
-    /* The first of so many runs, COUNT_THREADS at most, that ends behind the word. */
+    /* Returns the first of `runs` runs, COUNT_THREADS at most, that ends after the word. */
     __device__ __forceinline__ uint32_t find(uint32_t runs, uint32_t word) const
     {
         uint32_t before = 0;
@@ -60,7 +60,7 @@ struct bucket_table {
     }
 };
 
-/* How many runs are listed in the table, and how many words they have. */
+/* Number of runs listed in the table, and of their words. */
 struct run_list {
     uint32_t runs;
     uint32_t words;
@@ -86,7 +86,7 @@ __device__ __forceinline__ struct run_list list_runs(const struct tile_runs &til
     return {(uint32_t)(total >> 32), (uint32_t)total};
 }
 
-/* Counts the words of the list. Each warp has an equal share; a lane goes on from run to run. */
+/* Counts the words of the list. Each warp has an equal share; a lane continues from run to run. */
 __device__ __forceinline__ void count_list(const struct tile_runs &tiles,
                                            const struct run_list &list, struct bucket_table &table)
 {

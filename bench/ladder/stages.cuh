@@ -21,7 +21,7 @@ static inline std::string stage_name(const void *function)
     return name.substr(first + prefix.size(), last - first - prefix.size());
 }
 
-/* A graph of that node alone; sets its name. */
+/* Returns a graph of only that node; sets its name. */
 static inline cudaGraphExec_t stage_of(cudaGraphNode_t node, std::string &name)
 {
     cudaGraphNodeType type;
@@ -49,7 +49,7 @@ static inline cudaGraphExec_t stage_of(cudaGraphNode_t node, std::string &name)
     return executable;
 }
 
-/* A graph for each node of the work, which queues on the stream; sets their names. */
+/* Returns a graph for each node of the work, which queues on the stream; sets their names. */
 static inline std::vector<cudaGraphExec_t> stages_of(const std::function<void(cudaStream_t)> &work,
                                                      cudaStream_t stream,
                                                      std::vector<std::string> &names)
@@ -71,7 +71,7 @@ static inline std::vector<cudaGraphExec_t> stages_of(const std::function<void(cu
     return stages;
 }
 
-/* The median time of each stage in milliseconds; sets their names. */
+/* Returns the median time of each stage in milliseconds; sets their names. */
 static inline std::vector<double> stage_times(const std::function<void(cudaStream_t)> &work,
                                               std::vector<std::string> &names)
 {

@@ -1,5 +1,5 @@
 /*
- * Tiles of values, buckets of bins, and what one thread holds of a tile. A *bucket* is a range of
+ * Tiles of values, buckets of bins, and one thread's part of a tile. A *bucket* is a range of
  * bins that a block counts in shared memory.
  */
 #ifndef GPUHIST_LADDER_TILE_SHARE_CUH
@@ -16,15 +16,15 @@ constexpr unsigned LANES = 32;
 constexpr unsigned SORT_THREADS = 512; /* thread b has bucket b */
 constexpr unsigned SORT_WARPS = SORT_THREADS / LANES;
 constexpr unsigned SORT_BLOCKS = 2; /* on a multiprocessor */
-constexpr uint32_t VECTORS = 8;     /* that a thread has of a tile */
+constexpr uint32_t VECTORS = 8;     /* per thread of a tile */
 constexpr uint32_t SHARE_VALUES = VECTORS * element_vector<uint32_t>::width;
 constexpr uint32_t TILE_VALUES = SORT_THREADS * SHARE_VALUES;
-constexpr uint32_t BATCH = 4; /* places that a thread asks for at once */
+constexpr uint32_t BATCH = 4; /* places that a thread requests at once */
 static_assert(SORT_THREADS >= BUCKETS_MAX, "each bucket has a thread");
 
 /*
  * A run of residuals begins at a multiple of 8 bytes, a word, and is padded to one with a residual
- * that no bin has. So runs are counted word by word, without a look at the ends.
+ * that no bin has. So runs are counted word by word, without checks of the ends.
  */
 constexpr uint32_t WORD_RESIDUALS = sizeof(uint2) / sizeof(uint16_t);
 constexpr uint16_t PADDING_RESIDUAL = BUCKET_BINS;
@@ -37,13 +37,13 @@ inline size_t align_scratch(size_t bytes)
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/* How many parts of `size` hold `total`. */
+/* Number of parts of `size` that hold `total`. */
 __host__ __device__ constexpr uint32_t count_parts(size_t total, uint32_t size)
 {
     return (uint32_t)((total + size - 1) / size);
 }
 
-/* Where part number `part` begins if `tiles` are divided into `parts` equal ones. */
+/* Start of part number `part` if `tiles` are divided into `parts` equal ones. */
 __device__ __forceinline__ uint32_t first_of_part(uint32_t tiles, uint32_t part, uint32_t parts)
 {
     return (uint32_t)((uint64_t)tiles * part / parts);
@@ -76,7 +76,7 @@ struct tile_share {
         }
     }
 
-    /* Loads tile number `tile` of all values, unless it is `last` or behind it. */
+    /* Loads tile number `tile` of all values, unless it is `last` or later. */
     __device__ __forceinline__ void load_tile(const uint32_t *d_values, uint32_t values,
                                               uint32_t tile, uint32_t last)
     {
@@ -85,7 +85,7 @@ struct tile_share {
             load(d_values + first, min(values - first, TILE_VALUES));
     }
 
-    /* Code that need not ask has() for each value is much faster. */
+    /* Code without a check of has() for each value is much faster. */
     __device__ __forceinline__ bool is_full() const
     {
         return count == TILE_VALUES;

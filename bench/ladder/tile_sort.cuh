@@ -15,8 +15,8 @@
 #include <cub/block/block_scan.cuh>
 
 /*
- * Hides from the compiler where a value came from. It then computes again what follows from the
- * value, instead of keeping that in registers, of which there are none left.
+ * Hides the origin of a value from the compiler, which then recomputes results from the value
+ * instead of keeping them in registers, because none are left.
  */
 __device__ __forceinline__ uint32_t hide_source(uint32_t value)
 {
@@ -24,7 +24,7 @@ __device__ __forceinline__ uint32_t hide_source(uint32_t value)
     return value;
 }
 
-/* Where this lane's counters begin in a row of columns, in bytes. */
+/* Offset of this lane's counters in a row of columns, in bytes. */
 __device__ __forceinline__ uint32_t lane_bytes()
 {
     return hide_source(threadIdx.x % LANES * (uint32_t)sizeof(uint32_t));
@@ -43,7 +43,7 @@ __device__ __forceinline__ uint32_t *column_of(uint32_t *columns, uint32_t value
 }
 
 /*
- * Where place `place` of the sorted tile lies: permuted within each row of banks. So lanes do not
+ * Position of place `place` of the sorted tile: permuted within each row of banks. So lanes do not
  * meet in a bank if their places are a whole warp's share apart, as those of equal values are.
  */
 template <typename Sorted>
@@ -116,8 +116,8 @@ __device__ __forceinline__ void count_values(const struct tile_share &share, uin
 }
 
 /*
- * First half of sorting a tile: finds where each bucket's run lies. The columns, [buckets][LANES],
- * are zeros. All threads call it.
+ * First half of sorting a tile: finds the position of each bucket's run. The columns,
+ * [buckets][LANES], are zeros. All threads call it.
  */
 template <unsigned BITS, unsigned TOP, typename Sorted>
 __device__ __forceinline__ struct placed_run place_tile(const struct tile_share &share,
@@ -181,7 +181,7 @@ __device__ __forceinline__ void clear_columns(uint32_t *columns, uint32_t bucket
         ((uint4 *)columns)[i] = make_uint4(0, 0, 0, 0);
 }
 
-/* Shared memory of a block that sorts tiles: the columns, and behind them the sorted tile. */
+/* Shared memory of a block that sorts tiles: the columns, followed by the sorted tile. */
 template <typename Sorted>
 size_t sort_shared_bytes(size_t buckets)
 {

@@ -1,9 +1,9 @@
 /*
  * Counting any values: CUB's sort and run lengths, our table in one launch, and our table in chunks
- * of 4 MiB on 16 streams, as the engine does. The numbers of different values are compared.
+ * of 4 MiB on 16 streams, as the engine does. The numbers of distinct values are compared.
  *
- * The table has the keys already when it is timed, as in a long stream; but where all are different
- * it is cleared in the time that is taken.
+ * The table already has the keys when it is timed, as in a long stream. If all keys are distinct,
+ * the table is cleared, and the time includes that.
  */
 #include "ladder.cuh"
 #include "lib/table.h"
@@ -19,7 +19,7 @@ constexpr size_t STREAMS = 16;
 
 struct uniq_kind {
     const char *name;
-    unsigned bits; /* 2^bits different values, or as many as there are elements */
+    unsigned bits; /* 2^bits distinct values, at most one per element */
     bool skewed;
 };
 
@@ -53,7 +53,7 @@ __global__ void fill_kernel(T *d_values, size_t count, unsigned bits, bool skewe
     }
 }
 
-/* What one kind is counted with. */
+/* Buffers to count one type of input. */
 template <typename T>
 struct uniq_bench {
     struct cuda_device device;
@@ -65,7 +65,7 @@ struct uniq_bench {
     std::vector<cudaStream_t> streams;
 };
 
-/* The size that a table of the engine grows to (cuda_uniq.c), with room for all. */
+/* The final size of an engine's table (cuda_uniq.c), with space for all keys. */
 struct cuda_uniq_table make_table(uint64_t different)
 {
     struct cuda_uniq_table table = {};
@@ -92,7 +92,7 @@ void clear_table(const struct uniq_bench<T> &bench)
           "cudaMemset");
 }
 
-/* Counts elements in launches of so many. Streams wait for stream 0, and that for them. */
+/* Counts in launches of at most `most` elements. Streams wait for stream 0, and it for them. */
 template <typename T>
 void count_values(const struct uniq_bench<T> &bench, size_t most, bool clears)
 {

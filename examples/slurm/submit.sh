@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Counts many files on the nodes of a Slurm cluster: an array of TASKS jobs, each of which counts its
-# share of the files and saves a state, and jobs that merge the states when all of them are there.
-# README.md, beside this script, describes the directory and what to do when a task fails.
+# share of the files and saves a state, and jobs that merge the states when all of them exist.
+# README.md, next to this script, describes the directory and the steps after a failed task.
 #
 # Usage: submit.sh DIRECTORY TASKS [OPERATION] OPTION... <LIST
-#            counts the files in LIST, one a line. DIRECTORY is created, where all nodes can see it
+#            counts the files in LIST, one per line. DIRECTORY is created; all nodes must see it
 #        submit.sh DIRECTORY
-#            counts what is missing, after a failure, and merges
-# Environment: GPUHIST, the program on the nodes; FAN_IN, how many states one job merges (100)
+#            counts the missing files, after a failure, and merges
+# Environment: GPUHIST, the program on the nodes; FAN_IN, the number of states that one job merges (100)
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -31,7 +31,7 @@ if [ $# -gt 1 ]; then
     mkdir "$work/logs" "$work/level0"
     printf '%s\n' "${files[@]}" >"$work/files"
     printf '%s\n' "${@:3}" >"$work/options"
-    echo $(($2 < ${#files[@]} ? $2 : ${#files[@]})) >"$work/tasks" # none without a file
+    echo $(($2 < ${#files[@]} ? $2 : ${#files[@]})) >"$work/tasks" # no task without a file
 fi
 tasks=$(<"$work/tasks")
 

@@ -13,13 +13,13 @@ class Gpuhist(AutotoolsPackage, CudaPackage):
     grouped statistics of web logs, CSV, JSON Lines, logfmt, NumPy arrays and raw binary numbers,
     compressed or not, on all CPU cores and on GPUs."""
 
-    # Replace both by the place where releases are published.
+    # Replace both by the address of published releases.
     homepage = "https://gpuhist.example.org"
     url = "https://gpuhist.example.org/gpuhist-0.3.0.tar.xz"
 
     license("MIT")
 
-    # Add sha256="..." of the tarball that is published. Without it: spack install --no-checksum
+    # Add sha256="..." of the published tarball. Without it: spack install --no-checksum
     version("0.3.0")
 
     depends_on("c", type="build")
@@ -40,6 +40,6 @@ class Gpuhist(AutotoolsPackage, CudaPackage):
             return args + ["--with-cuda=no"]
         args.append(f"--with-cuda={self.spec['cuda'].prefix}")
         architectures = self.spec.variants["cuda_arch"].value
-        if "none" not in architectures:  # otherwise machine code for those that configure names
+        if "none" not in architectures:  # otherwise machine code for configure's default architectures
             args.append(f"--with-nvcc-gencode={','.join(architectures)}")
         return args
