@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""What users of other programs type, the advice that they get, and what is printed once they take it.
+"""Command lines of users of other programs, the advice that they get, and the result of the advised command.
 
 usage: advice.py GPUHIST [SEED]
 
-Each row is typed; it must fail with one line that has the advice, and print nothing. Then what the advice means is
-typed, and must print what Python computes of the rows.
+Each row is typed; it must fail with one line that has the advice, and print nothing. The advised command must
+then print the result that Python computes from the rows.
 """
 import collections
 import datetime
@@ -48,13 +48,13 @@ def counts(values):
 
 
 def quantile(values, percent):
-    """The least value that so many percent of the values do not exceed."""
+    """Returns the smallest value that at least this percentage of the values do not exceed."""
     ordered = sorted(values)
     return ordered[max(0, -(-len(ordered) * int(percent * 1000) // 100000) - 1)]
 
 
 def is_of(typed, advice, meant, wanted):
-    """The mistake, the advice, what it means, and the result."""
+    """The mistake, the advice, its meaning, and the result."""
     advised(typed, advice)
     status, out, err = run(meant)
     same((status, out), (0, wanted), meant, err)
@@ -174,7 +174,7 @@ def check_habits():
     advised("uniq --follow -f ms --csv x.csv", "try tail -f FILE | gpuhist --every 10s")
     with open("x.csv", "rb") as file:
         same(run("uniq --every 10s -f status --csv", file.read())[:2], (0, counts(status)))
-    # what means no other command has no advice, and a file or an abbreviation is no mistake
+    # words that mean no other command have no advice; a file or an abbreviation is not a mistake
     for typed in ("histogram --bins 9,5 -f ms --csv x.csv", "uniq nothing --csv x.csv", "count --eq 5 -f ms --csv 7 y",
                   "reduce p95x -f ms --csv x.csv", "histogram --frob --min 1 --max 2"):
         advised(typed, "")
@@ -184,7 +184,7 @@ def check_habits():
          counts(s for s in status if status.count(s) >= 2))
 
 
-FORMATS = [  # as they are written, and how strptime reads them; dates alone are of fields of any kind
+FORMATS = [  # as written, and their strptime formats; dates without a time occur in any field
     ("%m/%d/%Y", False), ("%d.%m.%Y", False), ("%m/%d/%Y %H:%M", True), ("%d.%m.%Y %H:%M:%S", True),
     ("%m/%d/%Y %I:%M %p", True), ("%d %b %Y", True), ("%b %d, %Y", True), ("%b %d %Y %H:%M:%S", True),
     ("%a %b %d %H:%M:%S %Y", True), ("%a, %d %b %Y %H:%M:%S", True), ("%d/%m/%Y", False),
@@ -192,7 +192,7 @@ FORMATS = [  # as they are written, and how strptime reads them; dates alone are
 
 
 def check_times():
-    """A date in another form: the format that is named reads all rows, as datetime does."""
+    """A date in another form: the advised format reads all rows like datetime."""
     for form, has_words in FORMATS:
         times = [datetime.datetime(2026, draw.randrange(1, 13), day, draw.randrange(24), draw.randrange(60))
                  for day in (draw.randrange(13, 29), draw.randrange(1, 29), draw.randrange(13, 29))]
@@ -213,7 +213,7 @@ def check_times():
         said = re.search(r"try (--time-format '[^']*')", err)
         same(said is not None, True, form, how, written, err)
         same(run(f"uniq {how} -f {name} {said[1]} t"), (0, wanted, ""), form, how, written, said[1])
-    # which is first is not known: both are named; a later row tells
+    # the order of day and month is unknown: both formats are named; a later row decides
     for rows, advice in (("06/05/2026\n", "'%m/%d/%Y', or '%d/%m/%Y' if the day is first"),
                          ("06/05/2026\n06/21/2026\n", "'%m/%d/%Y')"), ("06/05/2026\n21/06/2026\n", "'%d/%m/%Y')")):
         advised("uniq -f 1:time", advice, rows.encode())
@@ -223,7 +223,7 @@ def check_times():
 
 
 def check_columns():
-    """Widths without a unit or behind columns without a kind; the words of units are read."""
+    """Widths without a unit, or after columns without a kind; unit words are accepted."""
     minutes = [draw.randrange(1440) for _ in range(50)]
     numbers = [draw.randrange(1000) for _ in minutes]
     log = "".join(f"{n} {clock(m)} x\n" for n, m in zip(numbers, minutes)).encode()
@@ -248,7 +248,7 @@ def check_columns():
     same(run("uniq --jsonl -f .at:time/90s", rows)[:2], (0, "2026-11-21T10:10:30Z\t1\n"))
     advised("uniq --jsonl -f .at/1h", "(try .at:time/1h)", rows)
     advised("uniq --csv -f at/1h", "(try at:time/1h)", b"at,b\n5,6\n")
-    # combinations of several columns, of which the most frequent are meant
+    # combinations of several columns; the user wants the most frequent ones
     rows = [(draw.choice("xyz"), draw.choice("pq"), draw.randrange(100)) for _ in range(60)]
     table = "a,b,n\n" + "".join(f"{a},{b},{n}\n" for a, b, n in rows)
     pairs, sums = collections.Counter(), collections.Counter()
@@ -291,7 +291,7 @@ def check_columns():
 
 
 def check_missing():
-    """Conditions that compare with what stands for a missing value."""
+    """Conditions that compare with a placeholder for a missing value."""
     rows = [{"u": draw.choice(["ann", "bob", None, 0]), "n": draw.choice([5, 7, None, 0])} for _ in range(40)]
     rows = [{"u": "ann", "n": 5}, {"u": None}, {"n": None}] + rows  # 0: absent
     lines = "".join(json.dumps({key: value for key, value in row.items() if value != 0}) + "\n" for row in rows)
@@ -311,7 +311,7 @@ def check_missing():
     lines = "".join(json.dumps({"tags": tags}) + "\n" for tags in lists).encode()
     advised("count --jsonl --where '.tags[]=mobile'", """(try '.tags*="mobile"', which""", lines)
     same(run("""count --jsonl --where '.tags*="mobile"'""", lines)[:2], (0, f"{sum('mobile' in tags for tags in lists)}\n"))
-    # words in place of numbers, also before the first number with decimals
+    # words instead of numbers, also before the first decimal number
     cells = ["30", "."] + [draw.choice([".", "NA", "7", f"{draw.randrange(80)}.{draw.randrange(10)}"]) for _ in range(40)]
     table = "\n".join(["n", *cells, ""]).encode()
     numbers = [decimal.Decimal(cell) for cell in cells if cell not in (".", "NA")]
@@ -327,7 +327,7 @@ def check_missing():
 
 
 def check_logs():
-    """Web logs with requests that are no three words: read by words, fields stand at other places."""
+    """Web logs with requests that are not three words: as words, later fields have other positions."""
     rows = [(draw.choice(["10.0.0.1", "::1"]), draw.choice(["GET /a HTTP/1.1", "GET /b?c=d HTTP/1.1", "-", r"\x16\x03", "GET /e f HTTP/1.0"]),
              draw.choice([200, 404, 400]), draw.choice(["-", "12", "7"])) for _ in range(60)]
     rows = [("::1", "GET /a HTTP/1.1", 200, "5"), ("::1", "-", 400, "0")] + rows
@@ -348,7 +348,7 @@ def check_logs():
 
 
 def check_files():
-    """Texts, comments and JSON over several lines."""
+    """Strings, comments and JSON over several lines."""
     for word in ("true", "apple"):
         advised("uniq", "(try -f 1:text)", f"{word}\nno\n".encode())
         same(run("uniq -f 1:text", f"{word}\nno\n".encode())[1], counts([word, "no"]))

@@ -1,4 +1,4 @@
-"""Compares `gpuhist` with Python's integers over the ways to say which bins there are.
+"""Compares `gpuhist` with Python's integers over all options for bins.
 
 usage: binnings.py GPUHIST TYPE ENGINE...
 
@@ -19,7 +19,7 @@ COUNT = 6011
 
 
 def distributions(dtype, rng):
-    """Names and arrays: what is met in practice and at its limits."""
+    """Names and arrays: typical values and the limits."""
     info = np.iinfo(dtype)
     low, high = int(info.min), int(info.max)
     powers = [value for k in range(64) for d in (-1, 0, 1) for sign in (1, -1)
@@ -48,7 +48,7 @@ def width_edges(low, high, width):
 
 
 def binnings(dtype, values, rng, file):
-    """(options, edges, whether bins are one wide)."""
+    """Yields (options, edges, True if the bins have width 1)."""
     info = np.iinfo(dtype)
     floor = 0 if dtype == np.uint64 else -2**63
     yield ["--log2"], power_edges(2, values), False
@@ -80,7 +80,7 @@ def binnings(dtype, values, rng, file):
 
 
 def expected(values, edges, is_unit):
-    """The lines, and how many values are below and above."""
+    """Returns the lines, and the numbers of values below and above."""
     counts = collections.Counter()
     below = above = 0
     for value, count in collections.Counter(map(int, values)).items():

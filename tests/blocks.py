@@ -1,9 +1,9 @@
-"""Blocks of bzip2 streams, which begin at any bit, are decoded side by side: the result is that of the
-plain text, and damage is told as in a pipe, which is read in order.
+"""Blocks of bzip2 streams start at any bit and are decoded concurrently: the result is that of the
+plain text, and corruption is reported as for a pipe, which is read in order.
 
 usage: blocks.py GPUHIST [SEED [COUNT]]
 
-Texts of COUNT files are drawn, with rows of up to several blocks, and packed in one or several
+Draws the text of COUNT files, with rows of up to several blocks, and compresses it to one or several
 streams of blocks of 100 to 900 kB. Python counts their rows.
 """
 import bz2
@@ -43,7 +43,7 @@ def pack(text, rng):
 def pack_magic(text, rng):
     """A stream of one block that has the magic of a block, or also of an end, among selectors it does not use."""
     bits = "".join(f"{byte:08b}" for byte in bz2.compress(text, 9))
-    at = 32 + 48 + 32 + 1 + 24  # of the 16 bits that say which symbols are used
+    at = 32 + 48 + 32 + 1 + 24  # position of the 16-bit map of used symbols
     at += 16 + 16 * bits[at:at + 16].count("1")
     tables, selectors = int(bits[at:at + 3], 2), int(bits[at + 3:at + 18], 2)
     assert tables > 2

@@ -32,7 +32,7 @@ def draw_values(info, count, rng):
 
 
 def draw_groups(kind, count, rng):
-    """Groups of 64 bits: one, few, many, extreme and close together, all different."""
+    """64-bit groups: one, few, many, extreme and close together, all distinct."""
     low, high = (0, 2**64 - 1) if kind == "u64" else (-2**63, 2**63 - 1)
     statuses = [200, 304, 404, 500, 0, max(low, -1), low, high]
     return rng.choice((

@@ -1,9 +1,9 @@
-"""Compares --clf with a reader of its own, on random lines of web logs, many of them damaged.
+"""Compares --clf with an independent reader, on random lines of web logs, many of them corrupt.
 
 usage: clf.py GPUHIST [SEED [COUNT]]
 
 Each command reads a document as a file, from a pipe, compressed or in two parts whose states are
-merged, with 1 and 4 threads and chunks from the least on.
+merged, with 1 and 4 threads and chunks from the minimum size on.
 """
 
 import collections
@@ -36,7 +36,7 @@ def decode(data):
 
 
 def read_line(line):
-    """The values of a line by name, those missing left out; None: it is none."""
+    """Returns the values of a line by name, without missing ones; None: not a valid line."""
     raw, at, line = [], 0, line.strip(b" \t")
     while at < len(line):
         found = FIELD.match(line, at)
@@ -81,7 +81,7 @@ def written(text):
 
 
 class Command:
-    """Counts rows by a column: how often each value of another one, or of integers the sum, if a condition holds."""
+    """Counts matching rows by a column: the counts of another column's values, or the sum of integers."""
 
     def __init__(self, rng):
         names = (*FIELDS, *PARTS, "10", "11")
@@ -96,7 +96,7 @@ class Command:
             self.words += ["--where", f"{self.condition[0]}={self.condition[1].decode()}"]
 
     def count(self, lines):
-        """The rows of the result, and how many tokens are invalid."""
+        """Returns the rows of the result, and the number of invalid tokens."""
         counts, invalid = collections.defaultdict(lambda: [0, 0]), 0
         for line in lines:
             if line.strip(b" \t") == b"":
@@ -105,7 +105,7 @@ class Command:
             if values is None:
                 invalid += 1
                 continue
-            if self.condition and self.condition[1] == b"":  # missing values, of which a dash is one
+            if self.condition and self.condition[1] == b"":  # missing values, such as a dash
                 if values.get("10", b"").strip(b" \t") not in (b"", b"-"):
                     continue
             elif self.condition:
@@ -137,7 +137,7 @@ class Command:
 
 
 def feed(rng, words, data, cut):
-    """Runs a command over a document. Returns what it prints, and its messages."""
+    """Runs a command over a document. Returns its output and its messages."""
     way = rng.choice(("file", "pipe", "zst", "parts"))
     words = [*words, "--threads", rng.choice("14"), "--chunk-size", rng.choice(("8", "64", str(rng.randrange(8, 400)), "1M"))]
     with open("in", "wb") as file:

@@ -1,9 +1,9 @@
-"""Compares how times and addresses are read with Python's datetime and ipaddress modules.
+"""Compares the reading of timestamps and IP addresses with Python's datetime and ipaddress modules.
 
 usage: column_kinds.py READ_KINDS SEED
 
-Valid texts of every form are drawn, and mutations of them. What one of both takes the other must
-take with the same value, but for the exceptions that the functions below name. Wants Python 3.11,
+Draws valid strings of every form, and mutations of them. If one of both accepts a string, the other
+must read the same value, with the exceptions that the functions below name. Requires Python 3.11,
 whose fromisoformat reads all of ISO 8601.
 """
 import datetime
@@ -16,7 +16,7 @@ import re
 import subprocess
 import sys
 
-COUNT = 4000 // int(os.environ.get("SHARE", "1"))  # of texts of each kind, before they are mutated
+COUNT = 4000 // int(os.environ.get("SHARE", "1"))  # strings of each kind, before mutation
 UTC = datetime.timezone.utc
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=UTC)
 FIRST, LAST = -62135596800, 253402300799
@@ -25,7 +25,7 @@ FORMATS = ["%d.%m.%Y %H:%M:%S", "%m/%d/%y %H:%M", "%b %d %Y %I:%M:%S %p", "%A, %
 
 
 def ask(read_kinds, lines, *arguments):
-    """The answers to lines, each a list of fields; None for what is invalid."""
+    """Returns the answers to lines, each a list of fields; None if invalid."""
     run = subprocess.run([read_kinds, *arguments], input="".join(line + "\n" for line in lines).encode("latin-1"),
                          capture_output=True, check=False)
     if run.returncode or run.stderr:
@@ -36,13 +36,13 @@ def ask(read_kinds, lines, *arguments):
 
 
 def require(found, wanted, what):
-    """Stops with what differs."""
+    """Stops with the difference."""
     if found != wanted:
         sys.exit(f"{what}: found {found}, wanted {wanted}")
 
 
 def mutate(rng, text, alphabet):
-    """The text with one to three bytes changed, added, removed or exchanged."""
+    """Returns the string with one to three bytes changed, added, removed or exchanged."""
     letters = list(text)
     for _ in range(rng.randrange(1, 4)):
         at = rng.randrange(len(letters) + 1)
@@ -61,7 +61,7 @@ def mutate(rng, text, alphabet):
 
 
 def draw_time(rng):
-    """A time in one of the forms; not every day is in the calendar."""
+    """Returns a timestamp in one of the forms; some days are not in the calendar."""
     year = rng.choice([rng.randrange(1, 10000), rng.randrange(1900, 2100), 2000, 1970])
     year, month, day = f"{year:04}", rng.randrange(1, 13), rng.choice([rng.randrange(1, 29), rng.randrange(1, 32)])
     hour, minute, second = rng.randrange(24), rng.randrange(60), rng.randrange(60)
@@ -92,11 +92,11 @@ def instant(time):
 
 
 def read_time(text):
-    """What Python reads: microseconds since 1970, or None."""
+    """Returns Python's value: microseconds since 1970, or None."""
     # exception: brackets
     text = text.removeprefix("[").removesuffix("]")
     if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)", text):
-        # exception: the digits tell the unit
+        # exception: the number of digits determines the unit
         unit = {9: 1, 10: 1, 12: 10**3, 13: 10**3, 15: 10**6, 16: 10**6, 19: 10**9}.get(
             len(re.search(r"\d*", text.lstrip("+-"))[0]))
         if not unit:
@@ -108,22 +108,22 @@ def read_time(text):
         text = leap[1] + "59" + text[leap.end():]
     try:
         if text[2:3] == "/":
-            # exceptions: strptime takes numbers of one digit; a fraction and no offset are fine
+            # exceptions: strptime accepts numbers of one digit; a fraction and a missing offset are valid
             parts = re.fullmatch(r"(\d\d/[a-zA-Z]{3}/\d{4}:\d\d:\d\d:\d\d)([.,]\d+)?( ?)(Z|z|[+-]\d\d(?::?\d\d)?)?",
                                  text, re.ASCII)
             if not parts or (parts[3] and not parts[4]):
                 return None
             text = datetime.datetime.strptime(parts[1], "%d/%b/%Y:%H:%M:%S").isoformat()
             text += (parts[2] or "") + parts[3] + (parts[4] or "")
-        # exceptions: fromisoformat takes any byte for T, weeks, dates and hours alone in the basic
-        # form or a mixture of both, and seconds in offsets; it wants Z large and no blank before
+        # exceptions: fromisoformat accepts any byte for T, weeks, only dates and hours in the basic
+        # form or a mixture of both, and seconds in offsets; it requires a capital Z and no blank before
         parts = re.fullmatch(r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)( ?(?:Z|z|[+-]\d\d(?::?\d\d)?))?)?",
                              text, re.ASCII) or re.fullmatch(
             r"(\d{8})[Tt](\d{4}(?:\d\d(?:[.,]\d+)?)?)( ?(?:Z|z|[+-]\d\d(?::?\d\d)?))?", text, re.ASCII)
         if not parts:
             return None
         offset = (parts[3] or "").strip().upper()
-        # exception: fromisoformat takes minutes above 59 in offsets
+        # exception: fromisoformat accepts minutes above 59 in offsets
         if re.search(r"[6-9]\d$", offset) and len(offset) > 3:
             return None
         time = datetime.datetime.fromisoformat(parts[1] + ("T" + parts[2] if parts[2] else "") + offset)
@@ -146,7 +146,7 @@ def check_times(read_kinds, rng):
         if at < COUNT and wanted is not None and not FIRST <= wanted // 10**6 <= LAST:
             require(answer, ["out of range"], repr(text))
         elif at < COUNT or (answer and wanted is not None):
-            # what both read of mutated texts is the same; what is refused is for tests/times.py
+            # both read the same value from mutated strings; tests/times.py checks rejected ones
             require(answer and int(answer[0]), wanted, repr(text))
             if answer:
                 # exception: isoformat writes no fraction that is 0
@@ -171,8 +171,8 @@ def check_times(read_kinds, rng):
 
 
 def read_formatted(text, form):
-    """What strptime reads: seconds since 1970, or None."""
-    # exceptions: names may always be in full or short; offsets may have hours alone, but not seconds
+    """Returns strptime's value: seconds since 1970, or None."""
+    # exceptions: names may always be full or short; offsets may have only hours, but not seconds
     forms = [form.replace("%A", day).replace("%B", month).replace("%b", month)
              for day in ("%A", "%a") for month in ("%B", "%b")]
     texts = [text, text + "00"] if form.endswith("%z") and re.search(r" [+-]\d\d$", text) else [text]
@@ -181,7 +181,7 @@ def read_formatted(text, form):
     for read, how in itertools.product(texts, forms):
         try:
             time = datetime.datetime.strptime(read, how)
-            # exception: strptime takes day 366 of every year
+            # exception: strptime accepts day 366 of every year
             return None if "366" in text and "%j" in form and time.strftime("%j") != "366" else instant(time) // 10**6
         except (ValueError, OverflowError):
             pass
@@ -193,14 +193,14 @@ def check_formats(read_kinds, rng):
     for form in FORMATS:
         texts = []
         for _ in range(COUNT * 3 // 40):
-            # %y: of Python and of POSIX 1969 to 2068
+            # %y: 1969 to 2068 in Python and POSIX
             time = EPOCH + datetime.timedelta(seconds=rng.randrange(0, 3 * 10**9))
             texts.append(time.strftime(form))
         texts += [mutate(rng, text, "0123456789:/.- APM") for text in texts * 2]
         for text, answer in zip(texts, ask(read_kinds, texts, "time", "0", form)):
             wanted = read_formatted(text, form)
             # exceptions: Python has no fraction after seconds, second 60 is invalid, and 61 is not;
-            # a blank for a zero is one of %d alone; numbers next to each other are parted otherwise
+            # only %d accepts a blank for a zero; adjacent numbers are split differently
             if answer and wanted is None and (re.search(r"[.,]\d|60|^ \d", text) or " " in text and " " not in form):
                 continue
             if wanted is not None and answer is None and ("%Y%m" in form or "%y%m" in form or "61" in text
@@ -226,7 +226,7 @@ def check_buckets(read_kinds, rng):
 
 
 def draw_address(rng):
-    """An address in one of the forms."""
+    """Returns an IP address in one of the forms."""
     kind = rng.randrange(6)
     if kind < 2:
         return str(ipaddress.IPv4Address(rng.getrandbits(32)))
@@ -243,7 +243,7 @@ def draw_address(rng):
 
 
 def read_address(text):
-    """What Python reads; None if it is no address."""
+    """Returns Python's value; None if it is not an IP address."""
     # exceptions: brackets and ports
     port = re.fullmatch(r"\[([^]]*)\](?::(\d{1,5}))?|([^:]*):(\d{1,5})", text, re.ASCII)
     if port:
@@ -261,7 +261,7 @@ def read_address(text):
 
 
 def check_addresses(read_kinds, rng):
-    """Addresses, valid and mutated; their order, prefixes and ranges."""
+    """IP addresses, valid and mutated; their order, prefixes and ranges."""
     texts = [draw_address(rng) for _ in range(COUNT)]
     texts += [f"{text}:{rng.randrange(70000)}" if "." in text and ":" not in text else f"[{text}]:{rng.randrange(70000)}"
               for text in texts[:COUNT // 4]]
@@ -282,7 +282,7 @@ def check_addresses(read_kinds, rng):
         for text, answer in zip(valid, ask(read_kinds, valid, "prefix", f"{v4}/{v6}")):
             address = read_address(text)
             network = ipaddress.ip_network((address, v4 if address.version == 4 else v6), strict=False)
-            # exception: a prefix of all bits is written as an address
+            # exception: a prefix of all bits is written as an IP address
             wanted = str(network) if network.prefixlen < network.max_prefixlen else str(network.network_address)
             require(answer, [wanted], f"/{v4}/{v6} of {text}")
 
@@ -295,7 +295,7 @@ def check_ranges(read_kinds, rng):
         texts.append(f"{address}/{rng.randrange(34 if ':' not in address else 130)}")
     texts += [mutate(rng, text, "0123456789abcdef.:/") for text in texts]
     for text, answer in zip(texts, ask(read_kinds, texts, "range")):
-        # exceptions: without a length it is an address; masks are invalid; lengths have 1 to 5 digits
+        # exceptions: without a length it is an IP address; masks are invalid; lengths have 1 to 5 digits
         address, slash, length = text.partition("/")
         if not slash:
             continue
@@ -308,7 +308,7 @@ def check_ranges(read_kinds, rng):
             continue
         first, last = wanted.network_address, wanted.broadcast_address
         if wanted.version == 6 and (last.ipv4_mapped or first.ipv4_mapped):
-            # exception: mapped addresses are of IPv4, and not in prefixes of IPv6
+            # exception: mapped addresses are IPv4, and not in IPv6 prefixes
             if first.ipv4_mapped:
                 first, last = first.ipv4_mapped, last.ipv4_mapped
             else:

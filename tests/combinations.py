@@ -2,9 +2,9 @@
 
 usage: combinations.py GPUHIST RUNS SEED ENGINE...
 
-Every run has files of its own, text or binary, plain, zstd or gzip, one of which may be standard
-input; options that say how they are read, or none; and an operation with its own. What is to come,
-on standard output, on standard error and as the status, is worked out from what the manual says.
+Every run has its own files, text or binary, plain, zstd or gzip, one of which may be standard
+input; options for reading them, or none; and an operation with its options. The expected standard
+output, standard error and status follow from the manual.
 """
 
 import collections
@@ -35,7 +35,7 @@ BIDI_CONTROLS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2
 
 
 class Fault(Exception):
-    """What ends a run; its message, and how many values came before it."""
+    """The error that ends a run: its message, and the number of values before it."""
 
     def __init__(self, message, before=0):
         super().__init__(message)
@@ -86,7 +86,7 @@ def random_binary(rng, kind, order):
 
 
 def pack(rng, data, tools):
-    """The data compressed, whole or in several pieces, or as they are."""
+    """Returns the data, compressed as a whole or in several pieces, or unchanged."""
     tool = rng.choice(["plain", "plain", *tools])
     if tool == "plain":
         return data
@@ -99,7 +99,7 @@ def pack(rng, data, tools):
 
 
 def is_text(block, ended):
-    """UTF-8 without control characters but white space; its end may be cut off."""
+    """True for UTF-8 without control characters except white space; its end may be cut off."""
     for cut in range(1 if ended else 4):
         try:
             characters = block[:len(block) - cut].decode()
@@ -127,7 +127,7 @@ def words_of_line(line, field, delimiter):
 
 
 def tokens(data, rules):
-    """(line, token) of a file; for a line that lacks the field, (line, its number of fields)."""
+    """Returns (line, token) of a file; for a line that lacks the field, (line, its number of fields)."""
     field, delimiter, header = rules
     for number, line in enumerate(data.split(b"\n"), 1):
         if number <= header:
@@ -138,7 +138,7 @@ def tokens(data, rules):
 
 
 def shown_character(c):
-    """Its UTF-8, or a ? for each byte of what is not to go to a terminal; c may be a bad byte."""
+    """Returns its UTF-8, or a ? for each byte that must not reach a terminal; c may be a bad byte."""
     raw = c.encode("utf-8", "surrogateescape")
     is_hidden = unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") or c in BIDI_CONTROLS
     return b"?" * len(raw) if is_hidden else raw
@@ -150,7 +150,7 @@ def shown(token):
 
 
 def reason(token, rules, kind):
-    """Why a token is invalid, without the hint behind it."""
+    """Returns the reason why a token is invalid, without the hint after it."""
     field, _, _ = rules
     if isinstance(token, int):
         return b"missing field %d: the line has %d" % (field, token)
@@ -160,7 +160,7 @@ def reason(token, rules, kind):
 
 
 def read_text(files, kind, rules, policy):
-    """Values with their places; reports of what is invalid. A Fault if there is a first and last one."""
+    """Returns values with their places, and reports of invalid ones; or a Fault if the first one ends the run."""
     low, limit = limits(kind)
     values, reports, fault = [], [], None
     for name, data in files:
@@ -311,7 +311,7 @@ class StalinSort:
         return None
 
     def sort(self, values):
-        """The values that are kept, and those that are purged."""
+        """Returns the kept values and the dropped values."""
         rows = {(False, False): operator.ge, (True, False): operator.gt,
                 (False, True): operator.le, (True, True): operator.lt}
         passes, kept, purged = rows[self.strict, self.descending], [], []
@@ -325,7 +325,7 @@ class StalinSort:
 
 
 class Case:
-    """Options, files and what they give."""
+    """Options, files and the expected result."""
 
     def __init__(self, rng, directory, tools):
         self.rng, self.directory = rng, directory
@@ -390,7 +390,7 @@ class Case:
         self.files.append((path.encode(), content))
 
     def detect(self):
-        """What the input is taken for if nothing says it."""
+        """Returns the format of the input if no option gives it."""
         if self.said:
             return
         first = next((data for _, data in self.files if data), b"")
@@ -399,18 +399,18 @@ class Case:
             self.order = "<"
 
     def written(self, values):
-        """Values as stalin-sort writes them."""
+        """Returns values as stalin-sort writes them."""
         if self.is_text:
             return b"".join(b"%d\n" % value for value in values)
         return struct.pack(f"{self.order}{len(values)}{TYPES[self.kind]}", *values)
 
     def output_files(self):
-        """The options -o and --purged, or none of them; a file that is to be written has them."""
+        """Returns -o and --purged, each if its file is to be written."""
         purges = getattr(self.operation, "purges", False)
         return ["-o", self.output] * self.names_output + ["--purged", self.output + ".purged"] * purges
 
     def expect(self):
-        """Status, output, and the lines on standard error, or None for one that has any text."""
+        """Returns the status, the output, and the lines on standard error, None for a line of any text."""
         if self.is_text:
             values, reports, fault = read_text(self.files, self.kind,
                                                (self.field, self.delimiter, self.header), self.policy)
@@ -458,7 +458,7 @@ class Case:
 
 
 def content(path):
-    """Of a file, or None if there is none."""
+    """Returns the contents of a file, or None if there is none."""
     if not os.path.exists(path):
         return None
     with open(path, "rb") as file:
@@ -466,7 +466,7 @@ def content(path):
 
 
 def without_hint(line):
-    """A line without what it advises, and without how many tokens are numbers."""
+    """Returns a line without its advice and without the number of tokens that are numbers."""
     line = re.sub(rb"^(gpuhist: (?:note: skipped \d+ invalid values?|\d+ more invalid integers|"
                   rb"all input was invalid and ignored: \d+ values?)), .*", rb"\1", line)
     return re.sub(rb"(: invalid integer '.*'| is out of range for \w+|: the line has \d+) \([^()]*\)$", rb"\1", line)
@@ -496,7 +496,7 @@ def main():
                        *case.output_files(), "--", *case.names]
             status, output, told = case.expect()
             done = case.run(command)
-            if case.names_output: # a file that is whole, or not there
+            if case.names_output: # a file that is complete or missing
                 output = None if case.has_fault else output
                 done = (done[0], content(case.output) if not done[1] else done[1], done[2])
             is_right = done[:2] == (status, output) and is_told(done[2], told, not case.is_text)

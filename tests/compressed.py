@@ -1,10 +1,10 @@
-"""Damages files of many frames or members, and looks at what gpuhist then says.
+"""Corrupts files of many frames or members, and checks gpuhist's output.
 
 usage: compressed.py GPUHIST FORMAT SEED ENGINE...        FORMAT is a key of PACKERS
 
 Frames are made by zstd(1), by lz4(1) and by Python's gzip, lzma, bz2 and zlib; a file has hundreds,
-of every size, so that many decode it at once. What precedes a fault is known from where the frames
-end.
+of every size, so that many threads decode it. The ends of frames determine the data before the
+corruption.
 """
 import bz2
 import gzip
@@ -18,7 +18,7 @@ import sys
 import tempfile
 import zlib
 
-SHARE = int(os.environ.get("SHARE", "1"))  # one in so many files is made
+SHARE = int(os.environ.get("SHARE", "1"))  # makes one in SHARE files
 LINES = b"".join(b"%d\n" % n for n in range(70000))
 
 
@@ -54,13 +54,13 @@ def pack_lz4(piece, rng):
                           input=piece, stdout=subprocess.PIPE, check=True).stdout
 
 
-# And whether there may be skippable frames between.
+# The last item is True if skippable frames may lie between.
 PACKERS = {"zstd": (pack_zstd, True), "gzip": (pack_gzip, False), "bgzf": (pack_bgzf, False),
            "xz": (pack_xz, False), "bzip2": (pack_bzip2, False), "lz4": (pack_lz4, True)}
 
 
 def make_frames(pack, may_skip, rng):
-    """The file, and (where a frame ends in it, how much of LINES has come by then)."""
+    """Returns the file, and pairs (end of a frame, length of LINES up to it)."""
     packed, ends, at = b"", [(0, 0)], 0
     while at < len(LINES):
         size = rng.choice([0, 1, 100, 2000, 3000, 5000, 20000])
@@ -75,10 +75,10 @@ def make_frames(pack, may_skip, rng):
 
 
 def run(gpuhist, operation, data, how, name, rng, engine):
-    """Status, output and errors of gpuhist on the data."""
+    """Returns the status, output and errors of gpuhist on the data."""
     with open(name, "wb") as file:
         file.write(data)
-    # Wrong data may be seen before the checksum is, and look binary.
+    # Wrong data may be read before the checksum, and look binary.
     command = [gpuhist, *operation, "--text", "--engine", engine, "--threads", rng.choice("1248"),
                "--chunk-size", rng.choice(["4K", "64K", "1M"])]
     if how == "file":
@@ -103,9 +103,9 @@ def is_refused(done):
 
 def is_prefix(done, whole, is_flipped):
     """
-    Of a stalin-sort: the whole lines of all frames before that of the fault, of which nothing may
-    be seen before its checksum is. A flipped bit may also say that a frame has no checksum, so that
-    the fault is behind it; but nothing may be seen that was not there.
+    Checks a stalin-sort: it prints the complete lines of all frames before the corrupt one, and nothing
+    of a frame before its checksum is verified. A flipped bit may also remove the checksum flag, so that
+    the error is later; but the output may contain only original data.
     """
     lines = LINES[:whole].rfind(b"\n") + 1
     return done[0] == 1 and done[2].count(b"\n") == 1 and done[1][:lines] == LINES[:lines] and \
@@ -113,7 +113,7 @@ def is_prefix(done, whole, is_flipped):
 
 
 def damages(packed, ends, rng):
-    """(what, data, how much was whole before it, whether it must be refused)"""
+    """Yields (description, data, length of the valid data before it, True if it must be rejected)."""
     inside = sorted(rng.sample(ends[1:-1], 12)) + ends[-3:]
     for end, whole in inside:
         yield f"cut at {end}", packed[:end], whole, False

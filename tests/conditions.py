@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Conditions answer the question that is typed: lists in quotes, notes of conditions that no row
-meets, and advice, which is run, beside the csv module and Python's own comparisons.
+"""Conditions mean what the user typed: quoted lists, notes about conditions that no row meets, and
+advice, which is run. The oracles are the csv module and Python's comparisons.
 
 usage: conditions.py GPUHIST [SEED [ROUNDS]]
 """
@@ -30,7 +30,7 @@ def quoted(text):
 
 
 def item(text):
-    """An item of a list, in quotes if it must be, else as it is drawn."""
+    """Returns an item of a list, quoted if required, else at random."""
     must = not text or text[0] in '"@ ' or text[-1] == " " or "," in text
     return quoted(text) if must or draw.random() < 0.3 else text
 
@@ -52,7 +52,7 @@ def drawn_rows():
 
 
 def check_list():
-    """= and != of texts, in quotes as in CSV."""
+    """= and != of strings, quoted as in CSV."""
     rows = drawn_rows()
     some = [draw.choice(WORDS) for _ in range(draw.randrange(1, 4))]
     sign = draw.choice(["=", "!="])
@@ -67,7 +67,7 @@ def check_list():
 
 
 def check_note():
-    """The first condition that no row met of those that met the ones before it, however it is read."""
+    """Returns the first condition that no row meets that met the earlier ones, whatever its reading."""
     rows = [(s, ms % 50, draw.randrange(4)) for k, s, ms in drawn_rows()]
     compare = {"=": lambda a, b: a == b, "<": lambda a, b: a < b, ">=": lambda a, b: a >= b, "!=": lambda a, b: a != b}
     conditions = [(draw.randrange(3), draw.choice([*compare]), draw.choice([0, 2, 3, 60, 500, 601]))
@@ -110,7 +110,7 @@ def check_note():
     same(done.stderr, b"", command, how, rows)
 
 
-ADVICE = [  # what is typed, and what it asks of a row; None: no command is named
+ADVICE = [  # the typed condition, and its meaning for a row; None: no command is named
     ("s=5xx", lambda k, s, ms: 500 <= s < 600),
     ("s=50x", lambda k, s, ms: 500 <= s < 510),
     ("s=500..599", lambda k, s, ms: 500 <= s <= 599),
@@ -141,10 +141,10 @@ ADVICE = [  # what is typed, and what it asks of a row; None: no command is name
 def check_advice(typed, asks):
     rows = drawn_rows()
     status, out, err = run(table(rows), "count", "--all", "--csv", "--where", typed)
-    if status == 0 and typed[0] == "k" and "*" in typed:  # of texts: a note names the operator
+    if status == 0 and typed[0] == "k" and "*" in typed:  # strings: a note names the operator
         same("is not a pattern: *= is contains" in err, True, typed, err)
         return
-    if status == 0 and asks:  # the kind that was found answers it
+    if status == 0 and asks:  # the found kind answers it
         same(out, f"{sum(asks(*row) for row in rows)}\n", typed, rows, err)
         return
     same((status, out), (2, ""), typed, err)
@@ -159,7 +159,7 @@ def check_advice(typed, asks):
 
 
 def check_quotes():
-    """Cells in quotes, of any separator: whatever is typed first, one piece of advice reads them."""
+    """Quoted cells with any separator: after any first attempt, one piece of advice reads them."""
     separator = draw.choice(";|\t")
     shown = {"\t": "\\t"}.get(separator, separator)
     names = draw.choice([["n", "v"], ['"n"', '"v"']])

@@ -2,7 +2,7 @@
 
 usage: count.py GPUHIST TYPE ENGINE...
 
-The reference compares Python's own integers, one after the other, and shares nothing with gpuhist.
+The reference compares Python's integers one by one, and shares nothing with gpuhist.
 """
 
 import collections
@@ -18,7 +18,7 @@ COUNT = 20011
 
 
 def distributions(dtype, rng):
-    """Names and arrays: what is met in practice and at its limits."""
+    """Names and arrays: typical values and the limits."""
     info = np.iinfo(dtype)
     low, high = int(info.min), int(info.max)
     uniform = rng.integers(low, high, COUNT, dtype=dtype, endpoint=True)
@@ -95,7 +95,7 @@ def some_set(dtype, values, rng, made):
 
 
 def expected(chosen, counted):
-    """The text for those predicates, of (value, how often) pairs."""
+    """Returns the output for those predicates, from (value, count) pairs."""
     wanted = ""
     for option, text, holds in chosen:
         label = option + (" " + text if text is not None else "") + "\t"

@@ -1,15 +1,15 @@
-"""Rows of CSV are those of Python's csv module, wherever the input is divided; likewise rows that end
-with NUL or CR, and comments.
+"""Rows of CSV, also with NUL or CR as row end and with comments, are those of Python's csv module,
+wherever the input is divided.
 
 usage: csv_rows.py GPUHIST good|bad|open|words [SEED [COUNT]]
 
-    good   COUNT files whose columns of numbers are right, by several operations
-    bad    files of any bytes: quotes everywhere, invalid numbers, which are told with their lines
-    open   a quote that is never closed
+    good   COUNT files with valid columns of numbers, by several operations
+    bad    files of any bytes: quotes everywhere, invalid numbers, reported with their lines
+    open   an unclosed quote
     words  numbers between white space, with comments
 
 Each is a plain file, a pipe, or compressed in frames whose ends cut rows anywhere. The first is drawn
-from SEED, the next from SEED + 1, ... ENGINE in the environment counts what it supports, by default cpu.
+from SEED, the next from SEED + 1, ... The environment variable ENGINE, by default cpu, counts supported jobs.
 """
 import bz2
 import collections
@@ -27,8 +27,8 @@ import threading
 
 import frames
 
-SHARE = int(os.environ.get("SHARE", "1"))  # one in so many files is made
-CHUNK = 4096  # the least, for text
+SHARE = int(os.environ.get("SHARE", "1"))  # makes one in SHARE files
+CHUNK = 4096  # the minimum for text
 
 
 # --- drawing -------------------------------------------------------------------------------------
@@ -43,7 +43,7 @@ def word(rng, size=0):
 
 
 def good_cell(rng, newlines, size=0):
-    """What it holds does not matter."""
+    """Returns any contents."""
     text = word(rng, size)
     kind = rng.randrange(6)
     if kind < 2 or size:
@@ -59,10 +59,10 @@ def number_cell(rng, value):
 
 
 class File:
-    """The bytes of a file, and the options that say how to read it."""
+    """The bytes of a file, and the options to read it."""
 
     def __init__(self, rows, rng, end=None, comment=None):
-        """`rows` are texts; those between which a comment may be."""
+        """`rows` are strings, between which comments may be inserted."""
         self.end = end or rng.choice(["\n", "\n", "\r\n"])
         self.words = ["--csv"]
         if comment:
@@ -81,14 +81,14 @@ class File:
 class Row:
     def __init__(self, fields, begins, end, is_wrong, wrong_at):
         self.fields = fields
-        self.begins = begins  # of each field, in the text
+        self.begins = begins  # start of each field in the text
         self.end = end
-        self.is_wrong = is_wrong  # its quotes are
+        self.is_wrong = is_wrong  # its quotes are invalid
         self.wrong_at = wrong_at
 
 
 def parse(text, comment=None):
-    """Rows, byte by byte; and whether the last one has an open quote. Agrees with Python's csv."""
+    """Returns rows, read byte by byte, and True if the last one has an open quote. Agrees with Python's csv."""
     rows, at, is_open = [], 0, False
     while at < len(text):
         if comment and text[at] == comment:
@@ -163,7 +163,7 @@ class Failed(Exception):
 
 
 def run(gpuhist, words, data, rng):
-    """Runs on the data in some form. Returns the status, what was printed, and the input's name."""
+    """Runs on the data in some form. Returns the status, the output, and the input's name."""
     form = rng.choice(["plain", "plain", "pipe", *decoded(gpuhist)])
     pieces = cut(data, places(data, rng, rng.choice([0, 1, 3, 9])))
     chunk = rng.choice([CHUNK, CHUNK, CHUNK + rng.randrange(99), rng.randrange(CHUNK, 1 << 16), 1 << 20])
@@ -214,7 +214,7 @@ NAMES = ['id', 'a "b"', "two\nlines", "x, y", "last"]
 
 
 def good_check(gpuhist, rng):
-    """id, cell, value, cell, group: the names of a header, or columns by their numbers."""
+    """id, cell, value, cell, group: names of a header row, or column numbers."""
     end = rng.choice([None, None, "\0", "\r"])
     newlines = end != "\r"
     comment = rng.choice([None, None, "#"])
@@ -264,7 +264,7 @@ ALPHABETS = ['"""12,,\n', '"1,\n', '12 ",\n', '1234567\n', '"1, \r\n', '"ab,\n1'
 
 
 def bad_check(gpuhist, rng):
-    """Any bytes; field N of all rows with right quotes, and the lines of invalid tokens."""
+    """Any bytes; field N of all rows with valid quotes, and the lines of invalid tokens."""
     comment = rng.choice([None, None, None, "#"])
     pieces = []
     for _ in range(rng.choice([1, 4, 40, 400])):
@@ -305,7 +305,7 @@ def bad_check(gpuhist, rng):
 
 
 def open_check(gpuhist, rng):
-    """Rows, the last of which has an open quote: its line is told, whatever is to be done of invalid tokens."""
+    """Rows whose last one has an open quote: its line is reported, whatever --invalid says."""
     count = rng.choice([0, 3, 300, 3000])
     rows = [f"{rng.randrange(99)},{good_cell(rng, True)}" for _ in range(count)]
     text = "".join(row + "\n" for row in rows)

@@ -2,9 +2,9 @@
 
 usage: decimals.py GPUHIST SEED ENGINE...
 
-Values have any form of the notation. Each question is asked of a file in small chunks, of a pipe
-and of zstd, with 1 and 5 threads on the CPU; and in one of these ways on each other engine, unless
-the CPU alone answers it.
+Values have any form of the notation. Each job reads a file in small chunks, a pipe
+and zstd, with 1 and 5 threads on the CPU; and one of these on each other engine, unless
+only the CPU supports it.
 """
 import collections
 import decimal
@@ -21,7 +21,7 @@ ROUNDED = decimal.Context(prec=17, rounding=decimal.ROUND_HALF_EVEN)
 
 
 def write_value(rng, value, places):
-    """The value as people write it: with all its decimals, with fewer, with zeros more."""
+    """Returns the value as users write it: with all its decimals, with fewer, or with more zeros."""
     text = f"{value:.{places}f}"
     kind = rng.randrange(6)
     if kind == 0 and "." in text:
@@ -34,12 +34,12 @@ def write_value(rng, value, places):
 
 
 def floor(value, width):
-    """The greatest multiple of the width that is not above the value."""
+    """Returns the largest multiple of the width that is not above the value."""
     return (value / width).to_integral_value(decimal.ROUND_FLOOR) * width
 
 
 def ask(gpuhist, name, engines, *arguments):
-    """The output of gpuhist, which is the same however it reads the file."""
+    """Returns gpuhist's output, which is the same for each way to read the file."""
     ways = [[name], [name, "--chunk-size", "4096", "--threads", "5"], [name + ".zst", "--threads", "1"], []]
     runs = [(way, "cpu") for way in ways]
     runs += [(ways[len("".join(arguments)) % len(ways)], engine) for engine in engines if engine != "cpu"]
@@ -55,7 +55,7 @@ def ask(gpuhist, name, engines, *arguments):
 
 
 def require(found, wanted, what):
-    """Stops with what differs."""
+    """Stops with the difference."""
     if found != wanted:
         sys.exit(f"{what}:\n{found}\nwanted:\n{wanted}")
 
@@ -114,7 +114,7 @@ def check_count(ask_here, values, places, name):
 
 
 def check_reduce(ask_here, values, places):
-    """Reductions: exact ones with all decimals, the others to 17 digits of the exact result."""
+    """Reductions: exact ones with all decimals, others to 17 digits of the exact result."""
     n, total, squares = len(values), sum(values), sum(EXACT.multiply(v, v) for v in values)
     variance = EXACT.subtract(EXACT.multiply(D(n), squares), EXACT.multiply(total, total))
     found = dict(line.split("\t") for line in ask_here("reduce").splitlines())

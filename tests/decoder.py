@@ -1,11 +1,11 @@
-"""Damages a compressed file in every way, and looks at what decode_file then says.
+"""Corrupts a compressed file in every way, and checks the output of decode_file.
 
 usage: decoder.py DECODE_FILE FORMAT cut PLAIN FILE [END]...   cut at every byte
        decoder.py DECODE_FILE FORMAT flip PLAIN FILE [TOOL]... every bit flipped
 
-PLAIN is what FILE decodes to. Cut at an END a file is whole; else it is an error, and what is printed
-before is the beginning of the data. A flipped bit is an error, or the data are right: how many such
-there are is printed. TOOL, a command that decodes its standard input, has to say the same.
+PLAIN is the decoded FILE. A file cut at an END is complete; any other cut is an error, after the
+beginning of the data is printed. A flipped bit is an error, or the data are right: the number of such
+bits is printed. TOOL, a command that decodes its standard input, must agree.
 """
 
 import os
@@ -14,12 +14,12 @@ import subprocess
 import sys
 import tempfile
 
-SHARE = int(os.environ.get("SHARE", "1"))  # the tool is asked of one in so many flips
-BATCH = 500  # files, at the most, that a process decodes
+SHARE = int(os.environ.get("SHARE", "1"))  # the tool tests one in SHARE flips
+BATCH = 500  # maximum number of files per process
 
 
 def outcome(name):
-    """The status and the output of a file that was decoded; what is told is looked at here."""
+    """Returns the status and the output of a decoded file; checks its messages."""
     status = int(pathlib.Path(f"{name}.status").read_text())
     told = pathlib.Path(f"{name}.err").read_bytes()
     is_right = told == b"" if status == 0 else \
@@ -29,7 +29,7 @@ def outcome(name):
 
 
 def decode_all(decode_file, form, variants):
-    """The status and the output of each, in pieces of 7."""
+    """Returns the status and the output of each, in pieces of 7."""
     names = [f"damaged{i}" for i in range(len(variants))]
     for name, data in zip(names, variants):
         pathlib.Path(name).write_bytes(data)
@@ -50,7 +50,7 @@ def check_cuts(outcomes, plain, ends):
 
 
 def takes(tool, data):
-    """Whether the tool decodes these bytes without complaint."""
+    """Returns whether the tool decodes these bytes without an error."""
     done = subprocess.run(tool, input=data, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           timeout=60, check=False)
     return done.returncode == 0

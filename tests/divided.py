@@ -1,10 +1,10 @@
-"""Compressed files that are divided among threads: what gpuhist says, and what it has to say.
+"""Compressed files that are divided among threads: gpuhist's output and messages against the expected ones.
 
 usage: divided.py GPUHIST text|binary RUNS SEED
 
-Files are of one member or frame, of many zstd frames, of BGZF, of xz blocks, or plain; parts are taken from 1 MiB
-of compressed bytes on, so that some files have several. The sum of the integers, how many there are,
-and the report of each invalid token with its file and line are worked out here.
+Files are of one member or frame, of many zstd frames, of BGZF, of xz blocks, or plain; a part has at least
+1 MiB of compressed bytes, so that some files have several. The sum and the number of the integers, and
+the report of each invalid token with its file and line, are computed here.
 """
 import array
 import gzip
@@ -18,7 +18,7 @@ import tempfile
 import zlib
 
 THREADS = ("1", "2", "3", "16")
-# Invalid tokens, and the advice that they get.
+# Invalid tokens and their advice.
 FOREIGN = " (try man gpuhist-formats, UNSUPPORTED NUMBERS)"
 INVALID = {"+x": "", "--1": "", "1e5": " (try --decimals 0)",
            "12z": FOREIGN}
@@ -48,7 +48,7 @@ def bgzf(data, _):
 
 
 def xz(data, rng):
-    """Streams of blocks that show their size (-T2) or do not, and NULs between the streams."""
+    """Streams of blocks with sizes (-T2) or without, and NULs between the streams."""
     cut = rng.randrange(len(data) + 1)
     size = rng.choice([150000, 1000000, 4000000])
     return b"".join(subprocess.run(
@@ -63,7 +63,7 @@ PACKERS = {"plain": lambda data, _: data, "gz": lambda data, _: gzip.compress(da
 
 
 def packers(gpuhist):
-    """Those formats that this build decodes and there is a tool for."""
+    """Returns the formats that this build decodes and that have a tool."""
     info = subprocess.run([gpuhist, "info"], stdout=subprocess.PIPE, check=True).stdout
     has_xz = b"\nxz: yes" in info and shutil.which("xz") is not None
     return [name for name in PACKERS if name == "plain" or
@@ -71,7 +71,7 @@ def packers(gpuhist):
 
 
 def make_text(rng):
-    """Lines, and what they are: values, and (line, token) of what is invalid."""
+    """Returns lines, their values, and (line, token) of invalid ones."""
     count = rng.choice([3, 1000, 300000, 700000])
     words = array.array("I", rng.randbytes(4 * count)) # half of them of 3 bits, half of 30
     values = [(word & (0x3fffffff if word >> 31 else 7)) - 500 for word in words]
@@ -102,7 +102,7 @@ def result(values):
 
 
 def numbers_among(reports):
-    """What is told of the tokens 1e5 among all, as they are the only numbers."""
+    """Returns the note about the tokens 1e5, because only these are numbers."""
     numbers = sum("'1e5'" in report for report in reports)
     if numbers == 0:
         return ""

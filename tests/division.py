@@ -1,19 +1,19 @@
-"""A division of the input changes nothing, wherever it is divided and by however many threads.
+"""A division of the input changes nothing, wherever it is divided and with any number of threads.
 
 usage: division.py GPUHIST bytes|rows|random|reports|damage [SEED [COUNT]]
 
     bytes    short texts, elements and records, divided at every byte
-    rows     COUNT texts with rows as long as 1 to 3 chunks, divided near them
+    rows     COUNT texts with rows of 1 to 3 chunks, divided near them
     random   COUNT runs on longer ones, divided at random places, the first drawn from SEED, the next
              from SEED + 1, ...
-    reports  the same with invalid tokens, which are told with their lines
-    damage   COUNT compressed files with flipped bits, or cut, some with invalid tokens as well: what is
-             told is what one thread tells that reads them from a pipe, in the order of the file
+    reports  like random, with invalid tokens, which are reported with their lines
+    damage   COUNT compressed files with flipped bits, or cut, some also with invalid tokens: messages are
+             those of one thread that reads them from a pipe, in the order of the file
 
-Rows are made together with what they hold, so what has to be printed is known. The compressed files
-are those of frames.py. If SHARE is above 1, one in so many cases is tried. If it is 0, texts are
-divided at every byte in each format, by each operation, which takes minutes for "bytes" and hours for
-many "rows". With DIVISION_ALL set, all failures are told, not the first alone.
+Rows are made together with their values, so the expected output is known. The compressed files are
+those of frames.py. If SHARE is above 1, one in SHARE cases is run. If it is 0, texts are divided at
+every byte in each format, by each operation, which takes minutes for "bytes" and hours for many
+"rows". With DIVISION_ALL set, all failures are reported, not only the first.
 """
 import collections
 import functools
@@ -33,11 +33,11 @@ import threading
 import frames
 
 SHARE = int(os.environ.get("SHARE", "1"))
-CHUNK = 4096  # the least, for text
+CHUNK = 4096  # the minimum for text
 THREADS = (1, 2, 3, 16)
 
 
-# --- rows, and what they hold --------------------------------------------------------------------
+# --- rows and their contents ---------------------------------------------------------------------
 
 class Line:
     """The bytes of a row, and its items: values, pairs of values, or invalid tokens."""
@@ -61,16 +61,16 @@ def blanks(rng, size=0):
 
 
 def junk(rng, size=0):
-    """A cell that is no value, nor has a separator."""
+    """Returns a cell that is not a value and has no separator."""
     word = rng.choice([b"a", b"-", b"x=1", b"some-name", b"\xc3\xa9", b"17", b"0.5"])
     return word + bytes(rng.choices(b"abcdefgh0123456789", k=size))
 
 
 class Layout:
     """
-    How rows are written in text. row(rng, token, size[, second]) is a row of a token, with `size`
-    bytes more than it needs; write(value) is the token of a value; header: the lines in front. With
-    `between`, a line may have several tokens, which that separates.
+    A notation of rows in text. row(rng, token, size[, second]) is a row of a token, with `size` more
+    bytes than it needs; write(value) is the token of a value; header: the leading lines. With `between`,
+    a line may have several tokens, separated by it.
     """
 
     def __init__(self, words, row, header=b"", write=b"%d".__mod__, value=number, pair=None,
@@ -100,7 +100,7 @@ class Layout:
 
 
 def row_tokens(rng, token, size):
-    """One token: blanks or zeros make it long."""
+    """Returns one token, made longer by blanks or zeros."""
     digits = token.lstrip(b"-")
     if size and digits.isdigit() and rng.randrange(2):
         return token[:len(token) - len(digits)] + b"0" * size + digits
@@ -116,7 +116,7 @@ def row_blanks(rng, token, size):
 
 
 def row_named(rng, token, size):
-    """As many fields as NAMES has."""
+    """Returns a row with a field for each of NAMES."""
     junks = [junk(rng), token, junk(rng), junk(rng)]
     junks[rng.choice([0, 2, 3])] = junk(rng, size)
     return (blanks(rng) if rng.randrange(4) == 0 else b"") + blanks(rng).join(junks)
@@ -176,7 +176,7 @@ LAYOUTS = {
 
 
 class Binary:
-    """Elements, or records that hold a value at some offset; in records a second column as well."""
+    """Elements, or records with a value at some offset, and perhaps a second column."""
 
     def __init__(self, words, bits, width=0, offset=0, pair=None):
         self.words = words
@@ -233,12 +233,12 @@ class Text:
                 for item in line.items if isinstance(item, str)]
 
     def items_before(self):
-        """Those before the first invalid token."""
+        """Returns the items before the first invalid token."""
         return list(itertools.takewhile(lambda item: not isinstance(item, str),
                                         (item for line in self.lines for item in line.items)))
 
     def ends(self):
-        """Where each row ends."""
+        """Returns the end of each row."""
         at, ends = len(self.layout.header), []
         for line in self.lines:
             at += len(line.data) + self.layout.is_text
@@ -291,7 +291,7 @@ def groups(items, _scale):
 
 
 def operations(layout):
-    """The command lines, and how they are worked out."""
+    """The command lines and their expected results."""
     if layout.pair == "--weight":
         return [(["uniq", "--weight", "1"], weights)]
     if layout.pair == "--by":
@@ -310,14 +310,14 @@ def operations(layout):
 
 FORMATS = {"zst": frames.zstd_file, "lz4": frames.lz4_file, "bgzf": frames.bgzf_file,
            "xz": frames.xz_streams, "xzb": frames.xz_blocks, "bz2": frames.bz2_streams}
-PACKERS = {"gz": gzip.compress}  # files of these are not divided
+PACKERS = {"gz": gzip.compress}  # formats whose files are not divided
 NAMES_OF_FORMATS = {"zst": "zstd", "lz4": "lz4", "bgzf": "gzip", "gz": "gzip", "xz": "xz",
                     "xzb": "xz", "bz2": "bzip2"}
 
 
 @functools.lru_cache
 def decoded(gpuhist):
-    """Those formats that this build decodes."""
+    """Returns the formats that this build decodes."""
     info = subprocess.run([gpuhist, "info"], stdout=subprocess.PIPE, check=True).stdout.decode()
     return [form for form, name in NAMES_OF_FORMATS.items() if f"\n{name}: yes" in info]
 
@@ -327,7 +327,7 @@ def divided(gpuhist):
 
 
 def whole_file(gpuhist, data, rng):
-    """Plain, of a member that is not divided, or of frames."""
+    """Returns the bytes of a plain file, of one undivided member, or of frames."""
     form = rng.choice(["plain", *(form for form in decoded(gpuhist) if form in ("gz", "zst"))])
     return {"plain": lambda: [data], "gz": lambda: [gzip.compress(data)],
             "zst": lambda: frames.zstd_file([data], rng)}[form]()
@@ -339,7 +339,7 @@ def cut(data, places):
 
 
 def write_file(name, text, places, form, rng):
-    """Returns how many rows of filler stand at the end of the file."""
+    """Returns the number of filler rows at the end of the file."""
     pieces = cut(text.data, places)
     filler = 0
     if form in ("xz", "xzb"):
@@ -394,8 +394,8 @@ def settings(rng):
 
 def check_files(gpuhist, operation, layout, files, rng):
     """
-    Files as {name: items}: all in one run, and if that fails each by itself. If one of them has to be
-    read again in order, all are, and a fault of the others does not show.
+    Checks files {name: items}: all in one run, and if that fails, one by one. If one of them must be
+    read again in order, all are, which hides errors of the others.
     """
     (command, expect), more = operation, settings(rng)
     words = [*command, *layout.words, *more]
@@ -421,7 +421,7 @@ def short_text(layout, variant, rng):
 
 
 def long_text(layout, rng):
-    """Some lines around one or two that are as long as 1 to 3 chunks, or nearly."""
+    """Returns some lines around one or two of about 1 to 3 chunks."""
     def sized():
         size = rng.choice([1, 2, 3]) * CHUNK + rng.randrange(-60, 20)
         return layout.line(rng, rng.choice([size, rng.randrange(1, 3 * CHUNK)]))
@@ -433,7 +433,7 @@ def long_text(layout, rng):
 
 
 def near_ends(text, rng, count):
-    """Places by the ends of rows, at multiples of chunks from them, and others."""
+    """Returns places near the ends of rows, at multiples of chunks from them, and others."""
     ends = [0, len(text.layout.header), *text.ends()]
     places = [rng.choice(ends) + rng.choice([0, 0, 0, 1, 2, 3]) * CHUNK + rng.randrange(-2, 3)
               for _ in range(count)]
@@ -460,7 +460,7 @@ def check_places(gpuhist, text, form, sets, operation, together, rng):
 
 
 def short_sets(text, rng):
-    """Each byte by itself, all of them, and some pairs; first those that may need order."""
+    """Yields each byte, all bytes, and some pairs; first those that may need order."""
     every = range(len(text.data) + 1)
     alone = range(len(text.layout.header) + 1) if text.layout.is_text else \
         [place for place in every if place % text.layout.width]
@@ -486,7 +486,7 @@ def check_over_files(gpuhist, layout, rng):
 
 
 def bytes_checks(gpuhist, seed, _count):
-    """Each text in one format, of which all come in turn; if SHARE is 0 in each, by each operation."""
+    """Each text in one format, in turn; if SHARE is 0, in each format by each operation."""
     rng = random.Random(seed)
     formats = divided(gpuhist)
     turns = itertools.cycle(form for form in formats if form != "xzb")
@@ -537,7 +537,7 @@ def random_text(layout, rng, invalid=0):
 
 
 def random_file(gpuhist, name, text, rng):
-    """Writes a file in some format; returns its name, and how many rows of filler it ends with."""
+    """Writes a file in some format; returns its name and the number of filler rows at its end."""
     places = near_ends(text, rng, rng.randrange(1, 9))
     form = rng.choice(["plain", *decoded(gpuhist), *divided(gpuhist)])
     name = f"{name}.{form}"
@@ -549,10 +549,10 @@ def random_file(gpuhist, name, text, rng):
 
 
 def standard_input(way, file, text, rng):
-    """What is to be read from a file: standard input, and a thread that writes to it or None."""
+    """Returns the input of a file: standard input, and a thread that writes to it, or None."""
     with open(file, "rb") as data:
         data = data.read()
-    if way == "stdin":  # it stands behind the beginning
+    if way == "stdin":  # its offset is after the beginning
         with open("stdin", "wb") as other:
             other.write(b"junk\n\0" + data)
         stdin = os.open("stdin", os.O_RDONLY)
@@ -580,7 +580,7 @@ def elements_over_files(gpuhist, rng):
 
 
 def random_check(gpuhist, seed, with_reports):
-    """One run, all of which is drawn from the seed."""
+    """One run, drawn from the seed."""
     rng = random.Random(seed)
     choices = ["tokens", "blanks", "last", "named"] if with_reports else [*LAYOUTS, *BINARIES]
     layout = {**LAYOUTS, **BINARIES}[rng.choice(choices)]
@@ -607,7 +607,7 @@ def random_check(gpuhist, seed, with_reports):
         policy = rng.choice(["abort", "fail", "warn", "ignore"])
         words += ["--invalid", policy, *(["-q"] if policy == "ignore" else [])]
         printed = wanted[1]
-        if policy == "abort":  # a stream has been printed up to the fault
+        if policy == "abort":  # a stream has been printed up to the invalid token
             printed = expect(before, None) if expect is survivors else ""
         wanted = (policy in ("abort", "fail"), printed, told(reports, policy))
     try:
@@ -620,7 +620,7 @@ def random_check(gpuhist, seed, with_reports):
 
 
 def told(reports, policy):
-    """What is printed of invalid tokens."""
+    """Returns the reports about invalid tokens."""
     lines = {"abort": reports[:1], "ignore": []}.get(policy, reports[:10])
     if len(reports) > len(lines) == 10:
         lines = [*lines, f"gpuhist: {len(reports) - 10} more invalid integers"]
@@ -635,10 +635,10 @@ def random_checks(gpuhist, seed, count, with_reports=False):
         yield f"seed {each}", functools.partial(random_check, gpuhist, each, with_reports)
 
 
-# --- damaged -------------------------------------------------------------------------------------
+# --- corrupt -------------------------------------------------------------------------------------
 
 def damage(segments, rng):
-    """Flips some bits of a file, often at the ends of frames, or cuts it as well; holes stay."""
+    """Flips some bits of a file, often at the ends of frames, and may cut it; holes stay."""
     segments = list(segments)
     solid = [i for i, segment in enumerate(segments) if not isinstance(segment, int) and segment]
     for _ in range(rng.choice([1, 2, 3, 6])):
@@ -685,7 +685,7 @@ def damage_check(gpuhist, seed):
     with subprocess.Popen(["cat", "damaged"], stdout=subprocess.PIPE) as cat:
         wanted = run(gpuhist, [*words, "--engine", "cpu", "--threads", "1", "--chunk-size", "1M", "-"],
                      cat.stdout)
-        cat.stdout.close()  # it may end before all is read
+        cat.stdout.close()  # it may end before the end of its input
     wanted = wanted[0], wanted[1], wanted[2].replace("standard input", "damaged")
     for threads, chunk in itertools.product((1, 2, 16), (CHUNK, 1 << 16, 1 << 20)):
         check(gpuhist, [*words, "--engine", "cpu", "--threads", str(threads), "--chunk-size",
@@ -694,8 +694,8 @@ def damage_check(gpuhist, seed):
 
 def lengths_check(gpuhist):
     """
-    Members of BGZF have their lengths in their headers, by which files are divided. gzip does not
-    look at them, so a file in which one is wrong is a good one, wherever that is.
+    Files are divided by the lengths in the headers of BGZF members. gzip ignores them, so a file with
+    a wrong length is valid, wherever the length is.
     """
     rng = random.Random(1)
     values = rng.choices([number(rng) for _ in range(9999)], k=200000)
@@ -713,8 +713,8 @@ def lengths_check(gpuhist):
 
 def order_check(gpuhist, form):
     """
-    An invalid token precedes bytes that are wrong, so that what follows cannot be decoded: it is told,
-    however many blocks a call may decode, or is told by deflate that a distance is too far.
+    An invalid token precedes corrupt bytes, so that later data cannot be decoded: the token is reported,
+    whatever number of blocks a call decodes, also if deflate finds a distance that is too far.
     """
     rng = random.Random(1)
     if form == "gz":

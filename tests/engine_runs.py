@@ -1,4 +1,4 @@
-"""What the comparisons with Python share: a type's values in files, and runs on every engine."""
+"""Functions for all comparisons with Python: a type's values in files, and runs on every engine."""
 
 import os
 import random
@@ -9,13 +9,12 @@ import numpy as np
 
 class EngineRuns:
     """
-    Runs of one gpuhist on one type, which argv names: PROGRAM GPUHIST TYPE ENGINE...
+    Runs of one gpuhist on one type, given by argv: PROGRAM GPUHIST TYPE ENGINE...
 
     An engine is cpu, cuda or cpu:ISA, which limits the instruction set. settings are (threads,
-    chunk size), taken in turn. A GPU's context takes a third of a second: a GPU has one run in
-    gpu_share, which types begin at different ones, with the settings that are its own if it has
-    some. In a build that is slow the CPU has one run in SHARE, by lot, which for each
-    type is the same every time.
+    chunk size), taken in turn. A GPU's context takes a third of a second, so a GPU does one run in
+    gpu_share, starting at a different run for each type, with its own settings, if any. In a slow
+    build, the CPU does a random one in SHARE runs, the same ones for a type every time.
     """
 
     def __init__(self, argv, settings, gpu_share=3, gpu_settings=None):
@@ -30,14 +29,14 @@ class EngineRuns:
         self.rng = np.random.default_rng(width)
 
     def store(self, file, values):
-        """Makes the values, as the type has them, what is in an open file."""
+        """Replaces the contents of an open file with the values in the type."""
         file.seek(0)
         file.truncate()
         file.write(values.astype(self.stored).tobytes())
         file.flush()
 
     def commands(self, *words):
-        """The command lines of one run, on each engine that has it; words follow the program."""
+        """Yields the command lines of one run, on each of its engines; words follow the program."""
         lines = []
         for name in self.engines:
             engine, _, instruction_set = name.partition(":")
@@ -61,5 +60,5 @@ class EngineRuns:
 
 
 def run(command, data=None):
-    """A finished gpuhist that reads the data, if any; its output and errors captured."""
+    """Runs gpuhist on the data, if any; returns the process with its output and errors."""
     return subprocess.run(command, input=data, capture_output=True, check=False, timeout=120)

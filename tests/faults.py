@@ -1,9 +1,9 @@
-"""Lets the first, the second, ... call of every function fail, up to the last of a run without a fault.
+"""Makes the first, the second, ... call of every function fail, up to the last one of a run without a fault.
 
 usage: faults.py GPUHIST TEST [ENGINE]...
 
-GPUHIST is built with --enable-faults; tests/faults/faults.c tells how a fault is asked for, and
-what for. What must be printed is computed here by plain Python.
+GPUHIST is built with --enable-faults; tests/faults/faults.c describes how to request a
+fault. Plain Python computes the expected output.
 """
 
 import array
@@ -30,19 +30,19 @@ import tempfile
 
 BINS = 1000
 OLD = b"what was there before\n"
-SHARE = int(os.environ.get("SHARE", "1"))  # of calls from one place, one in so many fails
+SHARE = int(os.environ.get("SHARE", "1"))  # one in SHARE calls from a place fails
 SECONDS = 60  # only a run that hangs takes longer
 
-# Where a run without a usable GPU ends before the GPU has been given anything.
+# The calls at which a run without a usable GPU ends, before the GPU gets input.
 CUDA_STARTS = {"cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaInitDevice",
                "cudaSetDevice", "cudaDeviceGetAttribute", "cudaMalloc", "fault_device_probe",
                "fault_device_prepare", "fault_device_open", "fault_device_consumer_open"}
 
-# What a device's failure is told with where the CPU then does all from the beginning.
+# The message about a device's failure after which the CPU starts from the beginning.
 AGAIN = re.compile(rb"gpuhist: [^\n]+; starting again on the CPU\n")
 
 
-# --- inputs, and what must come of them ----------------------------------------------------------
+# --- inputs and expected results -----------------------------------------------------------------
 
 VALUES = random.Random(7).choices(range(BINS), k=40000)
 NOISE = random.Random(8).choices(range(-1 << 31, 1 << 31), k=100000)
@@ -52,7 +52,7 @@ TEXT = b"".join(b"a %d\n" % value for value in VALUES)
 
 
 def zstd(data, frames):
-    """So many frames, by the zstd program."""
+    """Returns that many frames, by the zstd program."""
     size = -(-len(data) // frames)
     return b"".join(subprocess.run(["zstd", "-qc"], input=data[i:i + size], check=True,
                                    capture_output=True).stdout for i in range(0, len(data), size))
@@ -63,7 +63,7 @@ def lz4(data):
 
 
 def is_decoded(form):
-    """Whether this build decodes the format."""
+    """Returns whether this build decodes the format."""
     told = subprocess.run([GPUHIST, "info"], check=True, capture_output=True).stdout
     return b"\n%s: yes" % form.encode() in told
 
@@ -95,7 +95,7 @@ def counted(values):
 
 
 def grouped(values):
-    """The sum of the values that have each upper byte."""
+    """The sum of the values with each upper byte."""
     sums = collections.Counter()
     for value in values:
         sums[value >> 8] += value
@@ -103,7 +103,7 @@ def grouped(values):
 
 
 class Case:
-    """A command, its files, what it prints; those that it writes are named there."""
+    """A command, its files and its output; `written` names its output files."""
 
     def __init__(self, name, arguments, stdout=b"", files=None, stdin=None, written=None,
                  engine=True, is_stream=False, device=False, fatal=None, links=None,
@@ -116,21 +116,21 @@ class Case:
         self.written = written or {}
         self.engine = engine
         self.is_stream = is_stream
-        self.device = device  # a device has other work to do than in any case before
-        self.fatal = fatal or {}  # how many calls of a function must not fail unseen
+        self.device = device  # a device does other work than in all earlier cases
+        self.fatal = fatal or {}  # number of calls of a function that must not fail silently
         self.links = links or {}  # in no series
-        self.is_long = is_long  # too many calls for all: the first, 4th, 16th, ... fails
+        self.is_long = is_long  # too many calls to try all: the first, 4th, 16th, ... fails
         self.environment = {}
 
     def with_threads(self, threads):
-        """The same with so many threads."""
+        """Returns the case with this many threads."""
         threaded = copy.copy(self)
         threaded.name += f", {threads} threads"
         threaded.arguments = [*self.arguments, "--threads", str(threads)]  # the last one counts
         return threaded
 
     def without_proc(self):
-        """The same with files that have a temporary name, as where there is no /proc."""
+        """Returns the case with temporary file names, as without /proc."""
         named = copy.copy(self)
         named.name += ", temporary names"
         named.environment = {"GPUHIST_FAULT_ALWAYS": "access"}
@@ -141,7 +141,7 @@ class Case:
 
 
 def small(values):
-    """Arguments that make work for several threads of little data."""
+    """Arguments that create work for several threads from little data."""
     return [*values, "--threads", "3", "--chunk-size", "64K"]
 
 
@@ -201,7 +201,7 @@ def cases():
     yield Case("results of a window of time",
                small(["uniq", "--every", "1h", "--window", "2h", "-o", "/dev/stdout"]),
                histogram(VALUES), stdin=BINARY, engine=False)
-    # How many periods there are depends on the time; each of them may be the one that fails.
+    # The number of periods depends on the time; the failure may be in any of them.
     yield Case("a window of many periods", ["reduce", "sum,p50", "-f", "1,2", "--every", "1ms",
                                             "--window", "10s", "--threads", "2", "--chunk-size",
                                             "4K", "-o", "/dev/null", "in"],
@@ -210,8 +210,8 @@ def cases():
     automatic = collections.Counter(value // 20 * 20 for value in VALUES)  # 50 bins
     yield Case("bins chosen to fit, from a pipe", small([]), b"".join(
         b"%d\t%d\t%d\n" % (low, low + 20, automatic[low]) for low in sorted(automatic)), stdin=BINARY)
-    apart = NOISE[:40000]  # work for three threads; more only makes more of the same calls of mmap
-    wide = collections.Counter(value // 5 * 5 for value in apart)  # most of them in no window
+    apart = NOISE[:40000]  # work for three threads; more values only add calls of mmap
+    wide = collections.Counter(value // 5 * 5 for value in apart)  # most bins are in no window
     yield Case("bins of a width, far apart", small(["-w", "5", "-o", "out", "--binary", "in"]),
                files={"in": array.array("i", apart).tobytes()}, written={"out": b"".join(
                    b"%d\t%d\t%d\n" % (low, low + 5, wide[low]) for low in sorted(wide))}, device=True)
@@ -283,11 +283,11 @@ def cases():
     packers = {"bzip2": bz2.compress, "lz4": lz4}
     packed = {form: pack(BINARY) for form, pack in packers.items() if is_decoded(form)}
     values = VALUES * (1 + len(packed))
-    if is_decoded("xz"):  # two streams, of so much each that they are decoded side by side
+    if is_decoded("xz"):  # two streams, large enough to be decoded concurrently
         packed["xz"] = b"".join(lzma.compress(array.array("i", NOISE[i:i + 17000]).tobytes())
                                 for i in (0, 17000))
         values += NOISE[:34000]
-    names = [*reversed(packed), "in"]  # xz first, where the stream begins
+    names = [*reversed(packed), "in"]  # xz first, at the start of the input
     yield Case("files of other formats", small(["reduce", "sum,max", "--binary", *names]),
                reduced(values), files={"in": BINARY, **packed})
     yield Case("small files", ["reduce", "sum,max", "a", "b"], reduced(VALUES[:900]),
@@ -307,7 +307,7 @@ STATES = {
 
 
 def saved(arguments, values):
-    """The state that a run without a fault leaves."""
+    """Returns the state of a run without a fault."""
     data = (values if isinstance(values, array.array) else array.array("i", values)).tobytes()
     return subprocess.run([GPUHIST, *arguments, "--binary", "--engine", "cpu", "--save", "-"],
                           input=data, check=True, capture_output=True).stdout
@@ -336,14 +336,14 @@ def state_cases():
                files={"a": state}, engine=False)
 
 
-# Rows of a text, an address and a number, all different.
+# Rows of a string, an IP address and a number, all distinct.
 WIDE = [(b"/p/%d" % (i % 97), b"10.%d.%d.%d" % (i >> 16, i >> 8 & 255, i & 255), i * 7919 % 250007)
         for i in range(250000)]
 WIDE_ROWS = b"".join(b"%s %s %d\n" % row for row in WIDE)
 
 
 def wide_jobs(rows):
-    """Keys of several words, texts among them: the arguments, and what is printed."""
+    """Keys of several words, including strings: the arguments and the output."""
     groups = collections.defaultdict(list)
     for text, _, value in rows:
         if value >= 100:
@@ -355,14 +355,14 @@ def wide_jobs(rows):
                  for text, values in sorted(groups.items()))
 
 
-# What is called to count in files.
+# The functions that are called to count in files.
 OF_RUNS = ("malloc", "calloc", "realloc", "mmap", "open", "mkostemp", "write", "pread",
            "pthread_create", "getrandom", "ZSTD_createCCtx")
 
 
 def file_cases():
     """
-    More different values than fit in the least memory of a thread, so that they go to files; and
+    More distinct values than fit in the minimum memory of a thread, so that they spill to disk; and
     the functions to fail.
     """
     values = array.array("Q", (i * 0x9e3779b97f4a7c15 % 2**64 for i in range(700_000)))
@@ -397,7 +397,7 @@ def file_cases():
                    ["merge", *little, "--save", "saved", "-o", "out", "state"], engine=False,
                    is_long=True, files={"state": state, "out": OLD, "saved": OLD},
                    written={"out": printed, "saved": state}), OF_RUNS
-    # as where the system makes no files without names
+    # as on systems without unnamed files
     named = Case("different values in files that had names", quantiles, ends,
                  stdin=values.tobytes(), engine=False, is_long=True, fatal={"mkostemp": 1})
     named.environment = {"GPUHIST_FAULT_ALWAYS": "open"}
@@ -421,7 +421,7 @@ def content(path):
 def command(case, engine):
     if not case.engine:
         return [GPUHIST, *case.arguments]
-    # With --gpus a GPU is got ready even for so little.
+    # With --gpus, a GPU is prepared even for this little input.
     return [GPUHIST, *case.arguments, *(["--gpus", "0"] if engine == "auto" else ["--engine", engine])]
 
 
@@ -434,7 +434,7 @@ def write_files(case, directory):
 
 
 def called(case, engine):
-    """The calls of each function in a run without a fault, each by the place that it comes from."""
+    """Returns the calls of each function in a run without a fault, each as its call site."""
     with tempfile.TemporaryDirectory() as directory, tempfile.NamedTemporaryFile() as record:
         write_files(case, directory)
         environment = {**os.environ, **case.environment, "GPUHIST_FAULT": "record",
@@ -449,7 +449,7 @@ def called(case, engine):
 
 
 class Run:
-    """What came of one run of a case with one fault, in a directory of its own."""
+    """The result of one run of a case with one fault, in a separate directory."""
 
     def __init__(self, case, engine, function, n, mode):
         self.case = case
@@ -460,7 +460,7 @@ class Run:
         self.what = f"{case.name}, engine {engine}, {function}:{n}{mode}"
 
     def set(self, calls, status, stdout, stderr, directory):
-        """`calls`: how often the run called the function."""
+        """`calls`: number of calls of the function in the run."""
         self.struck, self.is_called_again = calls >= self.n, calls > self.n
         self.status, self.stdout, self.stderr = status, stdout, stderr
         paths = {name: os.path.join(directory, name) for name in os.listdir(directory)}
@@ -473,7 +473,7 @@ class Run:
                              f"{self.stdout[:200]!r}, stderr:\n{self.stderr.decode()[:3000]}")
 
     def check_done(self, again=False):
-        """`again`: it may have been done again from the beginning."""
+        """`again`: the run may have restarted from the beginning."""
         told = self.stderr == b"" or (again and AGAIN.fullmatch(self.stderr))
         self.check(self.status == 0 and told, "not done")
         self.check(self.stdout == self.case.stdout, "a wrong result")
@@ -492,7 +492,7 @@ class Run:
         self.check_left()
 
     def check_left(self):
-        """Each file is the old one or the new one, and there is no other."""
+        """Checks that each file is the old one or the new one, and that no other exists."""
         for name, data in self.left.items():
             if name in self.case.links:
                 self.check(data == self.case.links[name].encode(), f"{name} is another link")
@@ -505,7 +505,7 @@ class Run:
                    "the input is replaced, and what was removed from it is lost")
 
     def judge(self):
-        """Whether all is as it is to be with this fault."""
+        """Checks the whole result of the run with this fault."""
         if self.struck and self.mode.startswith("k"):
             self.check(self.status == -int(self.mode[1:]) and self.stderr == b"", "not killed")
             self.check_left()
@@ -526,8 +526,8 @@ class Run:
 class Series:
     """
     The program with a case's arguments, started once for many runs, as tests/faults/faults.c tells
-    of GPUHIST_FAULT_SERIES. With engine "cuda" all are made in one process, for which a GPU has to
-    be got ready only once.
+    of GPUHIST_FAULT_SERIES. With engine "cuda", all are in one process, which prepares the GPU
+    only once.
     """
 
     def __init__(self, case, engine):
@@ -552,7 +552,7 @@ class Series:
 
     def __exit__(self, kind, *_):
         if kind is not None:
-            os.killpg(self.process.pid, signal.SIGKILL)  # and the run that hangs
+            os.killpg(self.process.pid, signal.SIGKILL)  # also the hanging run
         self.process.stdin.close()
         status = self.process.wait(SECONDS)
         self.process.stdout.close()
@@ -566,7 +566,7 @@ class Series:
         return os.path.join(self.directory, name)
 
     def run(self, function, n, mode):
-        """One run, in a directory of its own."""
+        """Does one run, in a separate directory."""
         run = Run(self.case, self.engine, function, n, mode)
         self.number += 1
         name = str(self.number)
@@ -588,8 +588,8 @@ class Series:
 
     def runs(self, function, modes, numbers):
         """
-        Lets the calls of these numbers fail, until a run has no such call; with the second of two
-        modes only where it can differ: the function is called again.
+        Makes the calls of these numbers fail, until a run has no such call; uses the second of two
+        modes only if it can differ: the function is called again.
         """
         for n in numbers:
             run = self.run(function, n, modes[0])
@@ -602,8 +602,8 @@ class Series:
 
 def judge_all(case, engine, wanted):
     """
-    Makes all runs of a case on an engine, `wanted` being the arguments of Series.runs. Returns how
-    many calls of each function failed, and how many of each ended a run.
+    Does all runs of a case on an engine; `wanted` has the arguments of Series.runs. Returns the numbers
+    of failed calls of each function, and of those that ended a run.
     """
     calls, ended = collections.Counter(), collections.Counter()
     with Series(case, engine) as series:
@@ -616,7 +616,7 @@ def judge_all(case, engine, wanted):
 
 
 def check_fatal(cases, ended, left_out):
-    """Calls whose failure loses a result must not fail unseen."""
+    """Calls whose failure loses a result must not fail silently."""
     for case in cases:
         for function, count in case.fatal.items():
             if ended[case, function] < count - left_out[case, function]:
@@ -626,9 +626,9 @@ def check_fatal(cases, ended, left_out):
 
 def numbers(case, places, most, seen):
     """
-    Which calls of a function fail, from 1: all, or the first `most`; of a long case the first, 4th,
-    16th, ... If SHARE is above 1, of those that come from one place only the first two (of a long
-    case, or from 16 on, the first), and then one in SHARE. `seen` counts how often each place was seen.
+    Yields the failing calls of a function, from 1: all, or the first `most`; for a long case the first,
+    4th, 16th, ... If SHARE is above 1, only the first two calls from one place (in a long case, or from
+    16 on, the first), and then one in SHARE. `seen` counts the calls from each place.
     """
     count = min(len(places), most or len(places))
     for n in (4**i for i in itertools.count()) if case.is_long else itertools.count(1):
@@ -642,9 +642,9 @@ def numbers(case, places, most, seen):
 
 def count_up_all(units):
     """
-    Runs all (case, function, modes, engine[, most]) in which the function is called; returns how
-    many calls of each failed, and by (case, function) how many ended a run, and how many were left
-    out.
+    Runs all (case, function, modes, engine[, most]) in which the function is called; returns the
+    number of failed calls of each, and by (case, function) the numbers of calls that ended a run, and
+    of omitted ones.
     """
     units = list(units)
     calls = collections.Counter({unit[1]: 0 for unit in units})
@@ -675,14 +675,14 @@ def is_of_device(function):
 
 
 def functions(prefix):
-    """The names of those that begin so, or if it is empty of those that are of no device."""
+    """Returns the function names with this prefix, or, if it is empty, all without a device."""
     if prefix:
         return [name for name in NAMES if name.lstrip("_").startswith(prefix)]
     return [name for name in NAMES if not is_of_device(name)]
 
 
 def output_cases():
-    """Those that write files which replace others."""
+    """Returns the cases that write files which replace others."""
     linked = Case("into what a link names", ["reduce", "sum", "-o", "link", "in"],
                   files={"in": b"1 2\n", "out": OLD}, written={"out": b"3\n"},
                   links={"link": "out"}, engine=False)
@@ -694,8 +694,8 @@ THREADS = (1, 2, 16)
 
 def threaded(cases):
     """
-    With each number of threads the cases whose results are written by workers, as they come; with
-    one of them, in turn, those whose results are written when the workers have ended.
+    Returns, with each number of threads, the cases whose workers write results as they come; and, with
+    one of the numbers in turn, those whose results are written after the workers end.
     """
     in_turn = itertools.cycle(THREADS)
     for case in cases:
@@ -704,8 +704,8 @@ def threaded(cases):
             yield case.with_threads(threads)
 
 
-# Between any two of these calls a signal may end the program.
-# Calls whose failure can come after the first of two files is replaced; all others come before.
+# A signal may end the program between any two of these calls.
+# Calls that can fail after the first of two files is replaced; all others come before.
 AT_THE_END = ("rename",)
 OF_FILES = ("open", "fcntl", "write", "close", "dup", "stat", "lstat", "fstat", "statx", "access",
             "faccessat", "mkostemp", "fsync", "fchown", "fchmod", "linkat", "rename", "realpath")
@@ -715,7 +715,7 @@ FAILS = ("", "+")  # once, and from then on
 
 
 def test_failed(engines):
-    """All functions in all cases; with temporary names, those that have to do with files."""
+    """All functions in all cases; with temporary names, only functions of files."""
     every = [*cases(), *state_cases(), *plain_cases(), output_cases()[0]]
     named = [case.without_proc() for case in threaded(output_cases())]
     long = list(file_cases())
@@ -742,7 +742,7 @@ def test_killed(engines):
 
 
 def check_killed_at_work(function, number, threads, environment):
-    """The signal comes while the result so far is written, and there are other threads."""
+    """The signal comes while an intermediate result is written, and other threads exist."""
     if (function == "linkat" and environment) or (function == "mkostemp" and not environment):
         return
     for n in itertools.count(1):
@@ -768,26 +768,26 @@ def check_killed_at_work(function, number, threads, environment):
                     not re.fullmatch(rb"(\d+\n)?", left.get("out", b"")):
                 raise SystemExit(f"{function}:{n}k{number} while others work: status "
                                  f"{process.returncode}, left {left}")
-            if left:  # behind the first result the same calls come again
+            if left:  # after the first result the same calls come again
                 return
 
 
 def test_harmless(engines):
-    """Interrupted calls, and those that move a byte instead of all, change nothing."""
+    """Interrupted calls, and those that move only one byte, change nothing."""
     interrupted = f"e{errno.EINTR}"
     modes = [(function, interrupted) for function in ("read", "pread", "write", "poll", "fsync")]
-    modes += [("read", f"e{errno.EAGAIN}")]  # somebody made the descriptor non-blocking
+    modes += [("read", f"e{errno.EAGAIN}")]  # another program made the descriptor non-blocking
     modes += [(function, "s") for function in ("read", "pread", "write")]
     units = [(case, function, (mode,), "cpu") for case in threaded(cases())
              for function, mode in modes]
     units += [(case, function, (mode,), "cpu") for case, _ in file_cases()
               for function, mode in modes if function in ("pread", "write")]
-    # A file system that cannot tell when data are on the disk.
+    # A file system that does not support syncing data to the disk.
     units += [(case, "fsync", (f"e{errno.EINVAL}",), "cpu") for case in threaded(output_cases())]
     count_up_all(units)
 
 
-# Those of which a GPU's faults are tried where the CPU takes part as well: test_device tries all.
+# The cases in which a GPU fails while the CPU takes part: test_device tries all.
 SHARED = ("histogram of a file into a file", "many bins, from a pipe",
           "fields of two files of text", "stalin-sort of a file")
 
@@ -802,18 +802,18 @@ def test_cuda(engines):
 
 
 def test_device(engines):
-    """The device made for tests: it needs no GPU."""
+    """The fake device, which needs no GPU."""
     os.environ["GPUHIST_FAULT_DEVICE"] = "1"
     calls, _, _ = count_up_all((case, function, FAILS, engine) for case in cases()
                                for function in functions("fault_device") for engine in ("cuda", "auto"))
     never = [function for function, count in calls.items()
-             if count == 0 and function != "fault_device_consumer_flush"]  # where the writer is slow
+             if count == 0 and function != "fault_device_consumer_flush"]  # only with a slow writer
     if never:
         raise SystemExit(f"never called: {never}")
 
 
 def test_cuda_host(engines):
-    """What fails on the host while a GPU works."""
+    """Failures on the host while a GPU works."""
     units = [(case, function, FAILS) for case in cases() if case.device
              for function in ("malloc", "calloc", "mmap", "pread", "read", "pthread_create")]
     count_up_all([(*unit, "cuda") for unit in units] + [(*unit, "auto", 2) for unit in units])

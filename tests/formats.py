@@ -1,4 +1,4 @@
-"""Histograms in every format, against what plain Python makes of the same values.
+"""Histograms in every format, against plain Python on the same values.
 
 usage: formats.py GPUHIST TEST
 """
@@ -24,8 +24,8 @@ import termios
 import unicodedata
 
 GPUHIST, TEST = sys.argv[1:3]
-SHARE = int(os.environ.get("SHARE", "1"))  # one in so many tables is made
-# Without what says how wide and how coloured a plot is; PATH and where libraries lie remain.
+SHARE = int(os.environ.get("SHARE", "1"))  # makes one in SHARE tables
+# Without the variables that set a plot's width and colours; PATH and library paths remain.
 PLAIN = {k: v for k, v in os.environ.items()
          if k not in ("COLUMNS", "LINES", "TERM", "NO_COLOR", "LANG") and not k.startswith("LC_")}
 PLAIN["LINES"] = "68"  # 64 lines of bars, and four others
@@ -51,7 +51,7 @@ def datasets():
     yield [numbers.randrange(-40, 120) for _ in range(1000)]
     yield [int(numbers.gauss(25, 6)) for _ in range(3000)]
     yield [v for v in range(50) for _ in range(v % 4)]
-    yield [0] + [1] * 3 + [2] * 124  # 0.78125 and 2.34375 percent, which lie between two
+    yield [0] + [1] * 3 + [2] * 124  # 0.78125 and 2.34375 percent, halfway between two
 
 
 def gpuhist(arguments, values, **environment):
@@ -104,7 +104,7 @@ def selected(binning, values, options):
 
 
 def columns(binning, options):
-    """The names of the columns, and which parts of a row they are."""
+    """Returns the names of the columns, and their indexes in a row."""
     names = ["value", "count"] if binning != UNEVEN else ["low", "high", "count"]
     parts = [0, 2] if binning != UNEVEN else [0, 1, 2]
     if "--percent" in options:
@@ -117,7 +117,7 @@ def columns(binning, options):
 
 
 def selections():
-    """Combinations of the options that say what is printed."""
+    """Combinations of the options that select the output."""
     leasts = itertools.cycle([[], [], ["--min-count", "2"], ["--min-count", "60"], ["--min-count", "3"]])
     others = itertools.cycle([True, False, True])
     for zeros in [], ["--zeros"]:
@@ -170,7 +170,7 @@ def test_tables():
 
 
 def test_outside():
-    """What is not counted is no part of percentages; what is clamped is in its bin."""
+    """Uncounted values are not part of percentages; clamped values are in their bins."""
     values = [-5, 1, 1, 3, 60, 70, 80, 90]
     out, err, _ = gpuhist([*UNIT, "--percent"], values)
     expect_equal(out, "1\t2\t25.0000\n3\t1\t12.5000\n")
@@ -182,7 +182,7 @@ def test_outside():
 
 
 def quantile(values, text):
-    """The value of nearest rank, and its rank from 0."""
+    """Returns the value of nearest rank, and its rank from 0."""
     rank = -(-fractions.Fraction(text) * len(values) // 100)
     return sorted(values)[max(rank, 1) - 1]
 
@@ -192,7 +192,7 @@ PERCENTS = ["0", "50", "25", "99", "99.9", "100", "0.000000000000001", "33.33333
 
 
 def check_not_covered(arguments, values, edges, percent):
-    """A quantile is out of range: nothing is printed but the error, in no format."""
+    """A percentile is out of range: each format prints only the error."""
     below, above = sum(v < edges[0] for v in values), sum(v >= edges[-1] for v in values)
     message = (f"gpuhist: percentile {percent} is out of range: {below} below the bins, {above} above "
                "(try uniq --percentiles)\n")
@@ -248,14 +248,14 @@ def test_numpy_quantiles():
 # --- many bins, which several threads print ------------------------------------------------------
 
 def rounded_percent(part, whole):
-    """As percent(), of integers alone."""
+    """Like percent(), with integers only."""
     quotient, rest = divmod(part * 10 ** 6, whole)
     quotient += 2 * rest > whole or (2 * rest == whole and quotient % 2)
     return f"{quotient // 10000}.{quotient % 10000:04}"
 
 
 def table_of(edges, values, extra):
-    """The names of the columns, and the rows as tsv; and the counts of all bins."""
+    """Returns the names of the columns, the rows as tsv, and the counts of all bins."""
     counts = [0] * (len(edges) - 1)
     for value in values:
         counts[bisect.bisect(edges, value) - 1] += 1
@@ -277,7 +277,7 @@ def table_of(edges, values, extra):
 
 
 def json_of(operation, names, tsv, total):
-    """All of them are inside."""
+    """All values are inside the bins."""
     names = names.split(",")
     rows = ["{" + ",".join(f'"{name}":{cell}' for name, cell in zip(names, line.split("\t"))) + "}"
             for line in tsv.splitlines()]
@@ -287,7 +287,7 @@ def json_of(operation, names, tsv, total):
 
 
 def check_parts(arguments, edges, values, extra=()):
-    """Whatever the number of threads: all rows of tsv, csv, json and raw, in their order."""
+    """For any number of threads: all rows of tsv, csv, json and raw, in order."""
     names, tsv, counts = table_of(edges, values, extra)
     wanted = {"tsv": tsv.encode(), "csv": f"{names}\n{tsv}".replace("\t", ",").encode(),
               "json": json_of(store_of(arguments), names, tsv, len(values)).encode()}
@@ -317,7 +317,7 @@ def test_parts():
     check_parts(bins, edges, [0, 8191, 8192, 16384, 16384, 200000, many - 1] * 2, ["--min-count", "4"])
     check_parts(bins, edges, [many - 1] * 5)
     check_parts(bins, edges, [])
-    # Few values in many bins; negative ones; bins of a width, whose last one is cut; any edges.
+    # Few values in many bins; negative ones; bins of a width with a cut last bin; any edges.
     check_parts(["--bins", "1M", "--range", "-900K:100K"], list(range(-900000, 100001)),
                 [dice.randrange(-900000, 100000) for _ in range(100)])
     wide = list(range(-10 ** 15, -10 ** 15 + 3 * many, 3)) + [-10 ** 15 + 3 * many - 1]
@@ -461,7 +461,7 @@ def test_sorted_plots():
     expect_equal([line.split()[:5] for line in out.splitlines()],
                  [["97", "97", "1.9596%", "97", "1.9596%"], ["98", "98", "1.9798%", "195", "3.9394%"],
                   ["99", "99", "2.0000%", "294", "5.9394%"], [], ["50%", "70"], ["100%", "99"]])
-    # What is left out has a line without a bar; more than a page of the rest are not left out.
+    # Omitted bins have a line without a bar; more than a page of the rest is not omitted.
     out, _, _ = gpuhist(["--bins", "100", "--plot", "--top", "2", "--other", "--percent"], values,
                         LC_ALL="C")
     expect_equal([line.split()[:3] for line in out.splitlines()],
@@ -479,7 +479,7 @@ def test_sorted_plots():
 
 
 def plot_to_pipe(columns, **files):
-    """The width of a plot on a pipe if these of stdin and stderr are a terminal of so many columns."""
+    """The width of a plot on a pipe if stdin or stderr is a terminal of that many columns."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     environment = {k: v for k, v in files.items() if k == "COLUMNS"}
@@ -510,7 +510,7 @@ def test_pagers():
 
 
 def at_terminal(arguments, values, columns, lines=24, is_with_notes=False, status=0, **environment):
-    """What a terminal of that size gets."""
+    """Returns the output at a terminal of that size."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     environment = {"TERM": "xterm", "LC_ALL": "C.UTF-8", "COLUMNS": "33", **environment}
@@ -545,7 +545,7 @@ def test_terminals():
     expect_equal(re.sub("\033\\[[0-9;]*m", "", coloured), plain)
     expect_equal(at_terminal(UNIT, values, 60, NO_COLOR=""), coloured)
     expect_equal(at_terminal(UNIT, values, 0, TERM="dumb").splitlines()[0],
-                 "1  3  " + "\u2588" * 27)  # what COLUMNS says
+                 "1  3  " + "\u2588" * 27)  # the width in COLUMNS
     expect_equal(at_terminal(UNIT, values, 60, NO_COLOR="1", LC_ALL="C").splitlines()[0],
                  "1  3  " + "#" * 54)
     expect_equal(at_terminal([*UNIT, "--format", "tsv"], values, 60), "1\t3\n2\t1\n")
@@ -557,7 +557,7 @@ def test_terminals():
 
 
 def test_fallbacks():
-    """At a terminal, what no plot can draw is a table."""
+    """At a terminal, results without a plot are tables."""
     with open("in", "w") as file:
         file.write("1 2 3\n")
     plot = at_terminal(["--bins", "5", "-f", "1", "--by", "2", "--title", "T", "in"], [], 60, TERM="dumb")
@@ -570,7 +570,7 @@ def test_fallbacks():
 
 
 def test_heights():
-    """Plots fit the terminal; automatic bins are as many as fit, of 1, 2 or 5 times a power of ten."""
+    """Plots fit the terminal, with as many automatic bins as fit, of 1, 2 or 5 times a power of ten."""
     dice = random.Random(13)
     values = [int(dice.gauss(500, 120)) for _ in range(3000)]
     skewed = list(range(1, 1000)) + [639999]
@@ -608,7 +608,7 @@ def test_heights():
 
 
 def columns_of(text):
-    """The columns that a terminal needs for a text (UAX 11)."""
+    """Returns the number of terminal columns of a string (UAX 11)."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
                for c in text)
 
@@ -639,7 +639,7 @@ def test_labels():
     expect_equal(len(lines), 3)
     out, _, _ = gpuhist([*UNIT, "--plot", "--log-count"], [7], LC_ALL="C")
     expect("#" * 60 in out, out)
-    # What is left out of a selection: bins, and empty ones.
+    # The bins that a selection omits, also empty ones.
     out, _, _ = gpuhist(["--bins", "200", "--plot", "--sort", "count", "--zeros"], range(70))
     expect_equal(out.splitlines()[64:], ["... and 6 more", "... and 130 empty bins"])
 

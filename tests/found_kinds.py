@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The law of found kinds: the result is that of the same command with the kind typed, or an error.
+"""The law of found kinds: the result is that of the same command with a typed kind, or an error.
 
 usage: found_kinds.py GPUHIST SEED
 
-Draws columns of numbers, times, addresses and texts, alone and mixed, in CSV, JSON Lines, cells and
-words, as files, pipes and compressed files; uses them as values, groups and conditions. A model says
-which kind each has. The command without a kind must print, to the byte, what the one with it prints,
-or fail where the model says that two kinds are possible; the message names them, and both work.
+Draws columns of numbers, timestamps, IP addresses and strings, pure and mixed, in CSV, JSON Lines,
+cells and words, as files, pipes and compressed files; uses them as values, groups and conditions. A
+model returns the kind of each. The command without a kind must print, to the byte, the output of the
+one with it, or fail if the model has two possible kinds; the message names them, and both work.
 """
 import json
 import os
@@ -27,7 +27,7 @@ PLACEHOLDERS = ("-", ".", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "\\
 
 
 def draw_column():
-    """Returns values, of which some may be empty, or say that there is none."""
+    """Returns values; some may be empty or placeholders for missing values."""
     kind = random.choice(("int", "int", "zeros", "fixed", "mixed", "time", "local", "zone", "ip", "text", "text", "port",
                           "plus", "exponent", "long", "numbers and texts", "times and texts", "empty"))
     rng = random.randrange
@@ -61,14 +61,14 @@ ADDRESS = re.compile(r"10\.0\.\d+\.\d+\Z|2001:db8::[1-9a-f]\Z")
 
 
 def rounds(values):
-    """Whether numbers have exponents, or more digits than a column reads exactly."""
+    """Returns whether numbers have exponents, or more digits than a column reads exactly."""
     whole = max(len(re.match(r"[-+]?(\d*)", value)[1]) for value in values)
     decimals = max(len(value.partition(".")[2]) for value in values)
     return any(map(EXPONENT.match, values)) or (decimals and whole + decimals > 18)
 
 
 def model(values, use):
-    """Returns the kinds that are possible: one, or two for an error. "" is that of no kind."""
+    """Returns the kinds that are possible: one, or two for an error. "": no kind."""
     all_values = [value for value in values if value]
     values = [value for value in all_values if value not in PLACEHOLDERS]
     if all_values and not values:
@@ -160,7 +160,7 @@ def condition(values):
     return sign, value, [kind]
 
 
-# Values of one kind; others that it reads, which later ones must not be; the two kinds that are named then.
+# Values of one kind; others that it reads, but are errors after such values; the two kinds in the message.
 LATER = (
     ("int", "key", ("200", "404", "-5", "0", "12345678901234567"), ("01234", "+7", "12e4", "-007", "-0"), ("int", "text")),
     (".2", "key", ("1.25", "0.50", "-3.10"), ("3.1", "01.50", "+1.25", ".50", "3", "-0.00", "125e-2"), (".2", "text")),
@@ -173,7 +173,7 @@ LATER = (
 
 
 def check_later():
-    """A value that is written otherwise, far behind what the kind is found in, is an error; others are as if the kind were typed."""
+    """A value in another notation, long after those that decide the kind, is an error; others read as if typed."""
     kind, use, values, others, named = random.choice(LATER)
     form = "blanks" if use == "blanks" else random.choice(("json", "csv", "cells"))
     rows = [(random.choice(values), "x") for _ in range(15000 + random.randrange(3000))]
@@ -213,7 +213,7 @@ def main():
         names = ("1", "2") if form == "cells" else ("a", "b")
         options = {"json": ["--jsonl"], "csv": ["--csv"], "cells": ["-d", ";"]}[form] + ["--invalid", "ignore", "-q"]
         job, use = random.choice(jobs)
-        # a bound that may be of any kind is read by the kind that is found
+        # a bound of any kind is read as the found kind
         shape, end = random.choice(("value", "group", "condition")), ""
         if shape == "value":
             kinds, typed = model(a, use), lambda kind: job + ["-f", f"{names[0]}{kind and ':'}{kind}"]

@@ -1,9 +1,9 @@
-"""Compressed files that are divided where a test wants it, made here to the formats' specifications.
+"""Compressed files that are divided at chosen places, made here to the formats' specifications.
 
 gpuhist divides a file of frames into parts of at least PART_BYTES compressed bytes, and one with an
-index into parts of whole streams, if its blocks have INDEX_BYTES on average. So that a part may hold
-few bytes of data, or none, each is followed by a hole: a skippable frame, or members without data
-that have long headers. The file system stores no holes, and a decoder is quick to skip them.
+index into parts of whole streams, if its blocks have INDEX_BYTES on average. To allow parts with few
+bytes of data, or none, each is followed by a hole: a skippable frame, or members without data
+that have long headers. The file system stores no holes, and a decoder skips them fast.
 
 A file is a list of bytes, and of the lengths of runs of NULs. Blocks are stored, not compressed.
 """
@@ -66,7 +66,7 @@ def zstd_hole(size=PART_BYTES):
 # --- lz4: doc/lz4_Frame_format.md ----------------------------------------------------------------
 
 def xxh32(data):
-    """Of less than 4 bytes: doc/xxhash_spec.md."""
+    """The hash of fewer than 4 bytes: doc/xxhash_spec.md."""
     value = 374761393 + len(data)
     for byte in data:
         value = (value + byte * 374761393) & 0xffffffff
@@ -148,7 +148,7 @@ def xz_stream(blocks, has_check=True):
 # --- files of pieces -----------------------------------------------------------------------------
 
 def zstd_file(pieces, rng):
-    """Each piece is a part: frames, before, behind or around a hole."""
+    """Each piece is a part: frames before, after or around a hole."""
     out = []
     for piece in pieces:
         at = rng.choice([0, len(piece), rng.randrange(len(piece) + 1)])

@@ -1,11 +1,11 @@
-"""Compares what a GPU counts in tables with numpy, by jobs that are drawn; other engines do the same.
+"""Compares a GPU's counts in tables with numpy, for random jobs, which other engines do too.
 
 usage: gpu_counts.py GPUHIST TEST ENGINE...
 
-    reductions   those that take a table of the distinct values, with some beside them
-    records      sums of weights, in bins and of distinct values, of records; weights that are none
-    text         the same of text, in fields of any order, with lines that are blank or invalid
-    beside       uniq of dense values, with some far away, on a GPU beside the CPU: as on the CPU alone
+    reductions   those that need a table of the distinct values, together with others
+    records      sums of weights, in bins and of distinct values, of records; invalid weights
+    text         the same for text, in fields of any order, with blank and invalid lines
+    beside       uniq of dense values, with some far away, on a GPU and the CPU: as on the CPU only
 """
 
 import os
@@ -21,7 +21,7 @@ CHUNKS = ["64K", "100001", "256K", "1M", "4M"]
 
 
 def dtype_of(type_name):
-    """The type in this machine's byte order, and as it is stored."""
+    """Returns the type in this machine's byte order, and as stored."""
     bare = type_name.removesuffix("be")
     dtype = np.dtype(f"{bare[0]}{int(bare[1:]) // 8}")
     return dtype, dtype.newbyteorder(">" if type_name.endswith("be") else "<")
@@ -37,7 +37,7 @@ def distributions(dtype, rng, count=COUNT):
     yield "skewed", np.minimum(rng.zipf(1.3, count).astype(np.uint64), np.uint64(high)).astype(dtype)
     yield "ends", rng.choice(ends, count)
     yield "all equal", np.full(count, low, dtype)
-    yield "all different", wide.astype(dtype)  # of narrow types, as often as each other
+    yield "all different", wide.astype(dtype)  # of narrow types, with equal counts
     yield "one", ends[-1:]
     yield "none", ends[:0]
     yield "sorted", np.sort(rng.integers(0, 100, count).astype(dtype))[::-1]
@@ -48,7 +48,7 @@ def settings(rng):
 
 
 def check(words, engines, right, status=0, error=b"", stdin=None):
-    """What words print on each engine, from the file or data."""
+    """Returns the output of words on each engine, from the file or data."""
     for engine in engines:
         command = [GPUHIST, *words, "--engine", engine]
         done = subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=120)
@@ -58,7 +58,7 @@ def check(words, engines, right, status=0, error=b"", stdin=None):
 
 
 def reductions_of(values, rng):
-    """Names, drawn, of which one takes a table, and what they are."""
+    """Returns random names, one of which needs a table, and their values."""
     distinct, counts = np.unique(values, return_counts=True)
     least, most = int(distinct[0]), int(distinct[-1])
     words = distinct.astype(np.int64).view(np.uint64) if values.dtype.kind == "i" else \
@@ -99,7 +99,7 @@ def test_reductions(engines):
     # more distinct values than the first table on the device has slots for
     values = np.arange(3_000_000, dtype=np.uint64) * np.uint64(0x9e3779b97f4a7c15)
     check_reductions("u64", np.append(values, values[:1_000_000]), rng, engines)
-    # text, of which tokens that are no numbers are skipped
+    # text, with skipped tokens that are not numbers
     values = rng.integers(-2000, 2000, COUNT)
     lines = [f"{value}" for value in values]
     lines[7::50_000] = ["x"] * len(lines[7::50_000])
@@ -126,7 +126,7 @@ def lines(rows):
 
 
 def sums_by(keys, weights):
-    """Each of the keys, which are Python's integers or of a type of numpy, with the sum of its weights."""
+    """Returns each key, a Python integer or of a numpy type, with the sum of its weights."""
     distinct, indexes = np.unique(keys, return_inverse=True)
     sums = np.zeros(len(distinct), np.uint64)
     np.add.at(sums, indexes, weights)
@@ -146,7 +146,7 @@ def automatic(values, weights):
 
 
 def weighted_jobs(values, weights, rng):
-    """Words, and what they print, for jobs with weights."""
+    """Words and their output, for jobs with weights."""
     small = values[np.isin(values, np.arange(0, 100, dtype=values.dtype))]
     kept = np.isin(values, np.arange(0, 100, dtype=values.dtype))
     yield ["uniq"], lines(sums_by(values, weights))
@@ -185,7 +185,7 @@ def weighted_jobs(values, weights, rng):
 
 
 def store_records(name, values, stored, weights, weight_type, rng):
-    """Records of values and weights at offsets that are drawn, as --record and the like say."""
+    """Records of values and weights at random offsets, described by --record and other options."""
     gap, behind = int(rng.integers(0, 4)), int(rng.integers(0, 5))
     weight_stored = dtype_of(weight_type)[1]
     fields = {"names": ["value", "weight"], "formats": [stored, weight_stored],
@@ -210,7 +210,7 @@ def test_records(engines):
             jobs = list(weighted_jobs(values, weights, rng))
             job, right = jobs[rng.integers(len(jobs))]
             check([*job, "-t", type_name, *words, *settings(rng), "in"], engines, right)
-    # more distinct values than the first table on the device has slots for, of which many add up to 0
+    # more distinct values than the first table on the device has slots for; many weights add up to 0
     values = np.arange(3_000_000, dtype=np.uint64) * np.uint64(0x9e3779b97f4a7c15)
     weights = rng.integers(0, 3, len(values), dtype=np.uint64)
     words = store_records("in", values, np.dtype("<u8"), weights, "u8", rng)
@@ -219,7 +219,7 @@ def test_records(engines):
 
 
 def check_bad_weights(rng, engines):
-    """Sums that do not fit, weights that are none, and values outside that count or do not."""
+    """Sums that do not fit, invalid weights, and out-of-range values that count or do not."""
     values = rng.integers(0, 100, COUNT // 4).astype("<i4")
     weights = np.zeros(len(values), np.int64)
     weights[[5, 70_000]] = 2**63 - 1
@@ -255,7 +255,7 @@ def check_bad_weights(rng, engines):
 
 
 def run_beside(words, engines):
-    """What words write on a GPU beside one thread of the CPU, which takes long; both must have counted."""
+    """Returns the output of words on a GPU and one CPU thread, which is slow; both must have counted."""
     command = [GPUHIST, *words, "--threads", "1", "--stats", "-o", "out"]
     command += ["--gpus", "0"] if "cuda" in engines else []
     done = subprocess.run(command, capture_output=True, check=False, timeout=300)
@@ -286,9 +286,8 @@ def test_beside(engines):
 
 def store_text(name, values, weights, bad, rng):
     """
-    Lines with the values and weights in fields that are drawn, or named by a header, and what says
-    where they are. bad[] says what is wrong with a line: 0 nothing, 1 its value, 2 its weight, 3 that
-    it has too few fields.
+    Returns lines with the values and weights in random fields, or named by a header, and the options
+    for them. bad[] gives the error of a line: 0 none, 1 its value, 2 its weight, 3 too few fields.
     """
     columns = int(rng.integers(2, 6))
     value_at, weight_at = (int(i) for i in rng.permutation(columns)[:2])
@@ -332,13 +331,13 @@ def test_text(engines):
         job, right = jobs[rng.integers(len(jobs))]
         skips = ["--invalid", "ignore", "-q"] if share > 0 else []
         if bad.all() and len(bad) > 0:
-            continue  # all of it is invalid, which is reported
+            continue  # all lines are invalid, which is reported
         check([*job, "-t", type_name, *words, *skips, *settings(rng), "in"], engines, right)
     check_bad_text(rng, engines)
 
 
 def check_bad_text(rng, engines):
-    """The first token that is none ends the run, sums that do not fit, and values outside the bins."""
+    """Errors: the first invalid token, sums that do not fit, and values outside the bins."""
     values = rng.integers(0, 100, COUNT // 8)
     weights = rng.integers(0, 9, COUNT // 8).astype(np.uint64)
     rows = [f"{value} {weight}" for value, weight in zip(values, weights)]

@@ -1,9 +1,9 @@
-"""What the GPU engine and its threads parse: CSV with quotes here and there, times, addresses, widths, whole lines.
+"""Input parsed by the GPU engine and its threads: CSV with some quotes, timestamps, IP addresses, widths, whole lines.
 
 usage: gpu_rows.py GPUHIST SEED COUNT ENGINE...
 
-Draws COUNT inputs, the first from SEED, the next from SEED + 1, ... All engines must print the same to
-the byte, on both outputs, and end with the same status. Counts of valid values are checked against
+Draws COUNT inputs, the first from SEED, the next from SEED + 1, ... All engines must print the same
+bytes, on both outputs, and end with the same status. Counts of valid values are checked against
 Python's csv and datetime.
 """
 import collections
@@ -27,7 +27,7 @@ def quoted(text):
     return '"' + text.replace('"', '""') + '"'
 
 
-# --- values: what is written, and what it is worth, None if it is invalid ------------------------
+# --- values: the token, and its value, None if it is invalid ------------------------------------
 
 def draw_integer(rng):
     value = rng.choice([rng.randrange(9), rng.randrange(-10**6, 10**6), rng.randrange(-2**63, 2**63)])
@@ -81,7 +81,7 @@ def draw_local(rng):
 
 
 def draw_address(rng):
-    """Mostly of IPv4, which a GPU counts."""
+    """Mostly IPv4, which a GPU counts."""
     if rng.only_v4 or rng.randrange(500):
         text = f"{rng.choice([10, 10, rng.randrange(256)])}.{rng.randrange(3)}.{rng.randrange(256)}.{rng.randrange(256)}"
         return (text if rng.only_v4 or rng.randrange(500) else f"{text}:{rng.randrange(65536)}"), text
@@ -118,7 +118,7 @@ def order(kind, value):
 # --- inputs --------------------------------------------------------------------------------------
 
 def draw_other(rng, may_quote):
-    """A field that is not looked at."""
+    """A field that is not read."""
     text = rng.choice(["", "a", "some words", "17", "2026-11-21", 'x"y'])
     if may_quote and rng.randrange(2):
         return quoted(text + rng.choice(["", ",", "\n", 'say "hi"', "\r\n5,6\n", "x" * rng.choice([5, CHUNK + 7])]))
@@ -148,13 +148,13 @@ def spoil(rng, rows):
 
 
 def expect(kind, values):
-    """What uniq prints."""
+    """Returns uniq's output."""
     counts = collections.Counter(values)
     return "".join(f"{shown(kind, v)}\t{counts[v]}\n" for v in sorted(counts, key=lambda v: order(kind, v)))
 
 
 def check(gpuhist, engines, words, data, rng, wanted=None):
-    """Runs it on every engine in a file or a pipe. Stops with what differs."""
+    """Runs it on every engine with a file or a pipe. Stops with the difference."""
     runs = {}
     chunk, threads = rng.choice([CHUNK, CHUNK + 13, 1 << 16, 1 << 20]), rng.choice([1, 2, 5])
     is_pipe = rng.randrange(2)
@@ -166,7 +166,7 @@ def check(gpuhist, engines, words, data, rng, wanted=None):
         command += purged + ([] if is_pipe else ["in"])
         done = subprocess.run(command, input=data if is_pipe else b"", capture_output=True, check=False, timeout=100)
         runs[engine] = (done.returncode, done.stdout, done.stderr)
-        if purged and os.path.exists("purged"):  # a run that fails replaces no file
+        if purged and os.path.exists("purged"):  # a failed run replaces no file
             with open("purged", "rb") as file:
                 runs[engine] += (file.read(),)
             os.remove("purged")
@@ -208,7 +208,7 @@ def check_table(gpuhist, engines, rng):
 
 
 def read(kind, text):
-    """What a text is worth, without gpuhist: by Python's int, ipaddress and datetime."""
+    """Returns the value of a token without gpuhist: by Python's int, ipaddress and datetime."""
     if "ip" in kind:
         address = text.strip("[").split("]")[0] if ":" in text.replace(":", "", 1) else text.split(":")[0]
         return str(ipaddress.ip_address(address)) if kind == "ip" else network_of(address)
@@ -229,7 +229,7 @@ def read(kind, text):
 
 
 def check_lines(gpuhist, engines, rng):
-    """Whole lines, and fields between blanks: a time goes on over one."""
+    """Whole lines, and fields between blanks: a timestamp may contain a blank."""
     kind = rng.choice(list(KINDS))
     lines, values = [], []
     for _ in range(rng.choice([1, 60, 4000])):
@@ -253,7 +253,7 @@ def check_lines(gpuhist, engines, rng):
 
 
 def check_weights(gpuhist, engines, rng):
-    """Weights of CSV, with and without quotes; some are none."""
+    """Weights in CSV, with and without quotes; some are invalid."""
     rows, sums = [], collections.Counter()
     is_address = rng.randrange(3) == 0
     is_plain = rng.randrange(3) == 0  # without quotes

@@ -17,7 +17,7 @@ COUNT = 30011
 
 
 def arrays(dtype, rng):
-    """Names and arrays: ranges, places and orders that windows have to cope with."""
+    """Names and arrays: ranges, positions and orders that windows must handle."""
     info = np.iinfo(dtype)
     low, high = int(info.min), int(info.max)
     uniform = rng.integers(low, high, COUNT, dtype=dtype, endpoint=True)
@@ -56,7 +56,7 @@ def automatic_width(low, high):
 
 
 def expected(values, width):
-    """The text for bins of that width, 0: automatic."""
+    """Returns the output for bins of that width, 0: automatic."""
     unique, counts = np.unique(values, return_counts=True)
     if width == 0:
         width = automatic_width(int(unique[0]), int(unique[-1])) if len(unique) else 1

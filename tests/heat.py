@@ -28,7 +28,7 @@ def gpuhist(arguments, text, **more):
 
 
 def side(text):
-    """LOW and HIGH (None: a single value) of the name of a side of a cell."""
+    """Returns LOW and HIGH (None: a single value) from the name of a side of a cell."""
     low, _, high = text.partition("..")
     return number(low), number(high) if high else None
 
@@ -57,7 +57,7 @@ def lightness(colour):
 
 
 class Map:
-    """The parts of a picture."""
+    """The parts of an image."""
 
     def __init__(self, text):
         self.text = text
@@ -147,7 +147,7 @@ def check_numbers(picture, cells, columns, lines, arguments):
 
 
 def check(arguments, text, is_power=False):
-    """The cells are the rows of tsv, put together; they lie in order; colours follow the counts."""
+    """The cells are the combined rows of tsv; they are in order; colours follow the counts."""
     picture = Map(gpuhist([*arguments, "--format", "svg"], text))
     rows = list(rows_of(arguments, text))
     cells = picture.cells
@@ -181,7 +181,7 @@ def check(arguments, text, is_power=False):
     is_log = is_logarithmic([count for count, _ in by_count], "--log-count" in arguments)
     expect_equal(picture.legend.endswith(" (logarithmic)"), is_log, picture.legend, arguments)
     check_numbers(picture, cells, columns, lines, arguments)
-    # The colour of a count is the one beside it in the legend.
+    # The legend gives the colour of a count.
     expect_equal([level for level, _, _ in picture.ramp], list(range(33)))
     for place, value in picture.scale:
         for count, level in by_count:
@@ -230,7 +230,7 @@ def test_cells():
 
 def test_axes():
     rows = log(6000, 3)
-    # Statuses lie far apart: each has a cell of its own, on either axis.
+    # Statuses are far apart: each has a separate cell, on either axis.
     picture = check(["uniq", "-f", "3", "--by", "1"], lines(rows))
     expect_equal([int(v) for _, v in picture.left], [200, 304, 404, 500])
     picture = check(["uniq", "-f", "1", "--by", "3"], lines(rows))
@@ -307,7 +307,7 @@ def test_colours():
     plot = gpuhist(["-f", "1", "--by", "2", "--title", "<&> \u00e9\x1b", "--label", "\"ms\" <",
                     "--plot"], "1 1\n2 1\n").splitlines()
     expect_equal(plot[:2], ["<&> \u00e9?", "\"ms\" < by field 2"])
-    # --percent: shares of the columns, also of what lies outside the bins.
+    # --percent: shares of the columns, also of out-of-range values.
     rows = [(1, 1)] * 2 + [(2, 1), (9, 1)] + [(1, 2)] * 3 + [(8, 2)] * 4
     share = Map(gpuhist(["--bins", "5", "-f", "1", "--by", "2", "--percent", "--format", "svg"], lines(rows)))
     expect_equal([(cell[1][0], cell[0][0], str(cell[2])) for cell in share.cells],
@@ -338,7 +338,7 @@ def test_colours():
 
 
 def in_terminal(arguments, text, columns, rows, **environment):
-    """The output of a run whose standard output is a terminal of that size."""
+    """Returns the output of a run at a terminal of that size."""
     with open("in", "w") as file:
         file.write(text)
     pid, terminal = pty.fork()
@@ -362,7 +362,7 @@ def in_terminal(arguments, text, columns, rows, **environment):
 
 
 def grid(text):
-    """The map in a terminal as characters, a colour as its number; the lines of bins alone."""
+    """Returns a terminal's map as characters, a colour as its number; only the lines of bins."""
     result = []
     for line in text.splitlines():
         cells = []
@@ -384,7 +384,7 @@ def test_terminal():
     rows = log(5000, 5)
     text = lines(rows)
     utf = {"TERM": "xterm", "LC_ALL": "C.UTF-8"}
-    # Four groups have the counts in their cells; those of 24 do not fit.
+    # The cells of four groups contain the counts; those of 24 groups do not fit.
     for value, by, has_numbers in (1, 3, True), (3, 1, False):
         arguments = ["uniq", "-f", str(value), "--by", str(by)]
         counts = {(int(g), int(b)): c for g, b, c in rows_of(arguments, text)}
@@ -439,7 +439,7 @@ def test_terminal():
         for more in [["-f", "2", "--by", "4", "--width", "3"], ["-f", "2", "--by", "1", "--log2=4"],
                      ["-f", "4", "--by", "2"], ["uniq", "-f", "5", "--by", "4", "--weight", "2"]]:
             check_terminal([*more, "--plot"], text, columns, height, **utf)
-    # What a terminal gets by default that no heat map shows is a table with the cells of tsv.
+    # At a terminal, results without a heat map are tables with the cells of tsv.
     for more in [], ["--top", "2"], ["--cumulative"], ["--by", "1,3"]:
         by = [] if "--by" in more else ["--by", "3"]
         output = in_terminal(["uniq", "-f", "1", *by, *more], text, 80, 24, **utf)

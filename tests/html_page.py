@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Format html: a page whose table has the cells of csv, with names that hold markup, and nothing that is loaded.
+"""Format html: a page whose table has the cells of csv, with markup in names, that loads no other files.
 
 usage: html_page.py GPUHIST [SEED] or html_page.py --page FILE COLUMN
 
@@ -88,12 +88,12 @@ def main(program, seed):
             page = Page(text)
             rows = list(csv.reader(run(program, plain, "csv").splitlines()))
             assert page.rows[1:] == rows[1:], words
-            if words[0] == "uniq" and "--quantiles" not in words:  # values are called as in the picture
+            if words[0] == "uniq" and "--quantiles" not in words:  # values are called as in the image
                 label = words[words.index("-f") + 1].split(":")[0]
                 label = name if label in (quoted, "1", "-4") else label
                 rows[0] = [{"value": label, "by": "status"}.get(column, column) for column in rows[0]]
             assert page.rows[0] == rows[0], (words, page.rows[0], rows[0])
-            if pictures:  # the same as in a file of its own
+            if pictures:  # the same as in a separate file
                 alone = [word for word in words if word != "--cumulative"]
                 assert run(program, alone, "svg") in text, words
             tags = set(page.tags)
@@ -107,7 +107,7 @@ def main(program, seed):
             assert sorted(shell) == sorted([*words, "--format", "html"]), shell
             if "--title" in words:
                 assert page.texts["title"][0] == "</title><b>T"
-        # bytes that are no text, and characters that HTML does not have
+        # bytes that are not text, and characters that HTML does not support
         texts = [b"a\x80b", b"c\x01d", *(f"e{c}f".encode() for c in "\x7f\x85\ufffe\uffff\U0001fffe\U0010ffff\ufdd0\ufdef"), b"g\xed\xa0\x80h"]
         with open(path, "wb") as out:
             out.write(b"\n".join(texts) + b"\n")
@@ -117,7 +117,7 @@ def main(program, seed):
 
 
 def click(path, column):
-    """Prints the page with a click on a header, and its first column as one line behind it."""
+    """Prints the page with a click on a header, and then its first column as one line."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     print(text.replace("</body>", f"<script>heads[{column}].click();heads[{column}].click();document.title="

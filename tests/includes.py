@@ -3,9 +3,9 @@
 
 usage: includes.py SOURCE-TREE
 
-A file of src/ and cuda/ may include headers of its own room and of the rooms below it, written with
-their folder: "input/source.h". There are no exceptions: src/main.c stands above all rooms, and
-app/ is the one room from which cuda/ can be named.
+A file of src/ and cuda/ may include headers of its own directory and of lower ones, written with
+their directory: "input/source.h". There are no exceptions: src/main.c is above all directories, and
+only app/ can include cuda/.
 """
 import pathlib
 import re
@@ -19,12 +19,12 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
 def layer_of(path):
-    """The directory of a file, for src/main.c its name."""
+    """Returns the directory of a file, for src/main.c its name."""
     return "main" if path.parent.name == "src" else path.parent.name
 
 
 def find_fault(top, layer, header):
-    """What is wrong with including the header from that layer, or None."""
+    """Returns the error in including the header from that layer, or None."""
     target = header.rpartition("/")[0]
     if target not in LAYERS:
         return "not written with its directory"

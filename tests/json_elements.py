@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""`.a[]`: each element of an array counts as if it stood in a row of its own.
+"""`.a[]`: each element of an array counts like a separate row.
 
 usage: json_elements.py GPUHIST SEED
 
 Draws rows of JSON with arrays, and a job. With -f and the path of each element, the result is that of the
-job over the rows which Python's json makes of them: one for each element, none for an empty array. Counts
-of uniq are compared with Python's as well. tests/json_lines.py has the values of all paths.
+job over the rows that Python's json makes from them: one for each element, none for an empty array. Counts
+of uniq are also compared with Python's. tests/json_lines.py tests the values of all paths.
 """
 import collections
 import json
@@ -55,7 +55,7 @@ def draw_rows(path, is_good):
 
 
 def explode(rows, path):
-    """The rows of one value each."""
+    """Returns the rows of one value each."""
     made = []
     for row in rows:
         rest = {key: row[key] for key in "gwn"}

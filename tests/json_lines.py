@@ -1,9 +1,9 @@
-"""Compares the scanner of JSON Lines with Python's json, on random documents, many of them damaged.
+"""Compares the scanner of JSON Lines with Python's json, on random documents, many of them corrupt.
 
 usage: json_lines.py JSON_VALUES [ISA]...     JSON_VALUES: tests/unit/json_values
 
-What Python refuses is refused, and so are NaN, Infinity and halves of surrogate pairs; all else is
-accepted, and its values are the same.
+Input that Python rejects is rejected, and so are NaN, Infinity and halves of surrogate pairs; all
+other input is accepted, with the same values.
 """
 
 import json
@@ -19,7 +19,7 @@ ENDS = (b"\n", b"\0")  # of rows
 EACH = slice(None)  # of an array
 PATHS = [["a"], ["b"], ["b", "c"], ["b", "c", "a"], ["b.c"], [""], ["a key of many bytes"], ["\u00e9"],
          ["a", 0], ["a", -1], ["b", 1, "c"], ["b", "c", 2, -2], ["c", -3, 0, "b.c"]]
-# With an end each. The first three are no members of that name, because their keys are in quotes.
+# Each with an end. The first three are not members of that name, because their keys are quoted.
 EACHES = [["c", EACH], ["b.c", EACH, "b"], ["", 0, EACH], ["a", EACH], ["b", "c", EACH, "a"], ["b", EACH, -1], ["c", 0, "b", EACH]]
 KINDS = ["missing", None, "dash", "string", "string", "number", True, False, dict, list]
 KEYS = ["a", "b", "c", "b.c", "", "a key of many bytes", "a key of many bites", "\u00e9", "status", "a", "b", "c",
@@ -31,7 +31,7 @@ DAMAGE = [bytes([byte]) for byte in b'"\\{}[]:,01-.eEtfn u\t\n\r\x00\x01\x1f\x7f
 
 
 def draw(rng, depth=0):
-    """A value of JSON, objects as lists of pairs, so that keys may stand twice."""
+    """A value of JSON, objects as lists of pairs, which allow duplicate keys."""
     kind = rng.randrange(9 if depth < 4 else 6)
     if kind == 0:
         return rng.choice([0, -1, 7, 12345678, 123456789, 10 ** rng.randrange(40), rng.randrange(1 << 63)])
@@ -49,7 +49,7 @@ def draw(rng, depth=0):
 
 
 def write(rng, value, end):
-    """The value in JSON, with white space and escapes where they may be."""
+    """Returns the value in JSON, with random white space and escapes."""
     def space():
         return rng.choice(["", " ", "\t", "  ", "\r"] + ([] if end == b"\n" else ["\n"])) \
             if loose else ""
@@ -92,7 +92,7 @@ def refuse(word):
 
 
 def parse(data):
-    """The object, or None: what the scanner has to find in a row."""
+    """Returns the object that the scanner must find in a row, or None."""
     def check(pairs):
         json.dumps(pairs, ensure_ascii=False).encode("utf-8")  # halves of surrogate pairs raise
         return dict(pairs)
@@ -110,7 +110,7 @@ MISSING = object()
 
 
 def follow(value, path):
-    """The values that a path leads to: of each element of an array one."""
+    """Returns the values of a path: one for each element of an array."""
     for at, key in enumerate(path):
         if key is EACH and isinstance(value, list):
             return [found for item in value for found in follow(item, path[at + 1:])]
@@ -123,7 +123,7 @@ def follow(value, path):
 
 
 def find(row, path):
-    """The same; a member with just the path's name goes before elements."""
+    """Like follow(), but a member with exactly the path's name precedes elements."""
     text = spell(path)
     if "[" in text and '"' not in text:
         member = follow(row, text[1:].split("."))
@@ -147,7 +147,7 @@ def is_same(printed, value):
 
 
 def spell(path):
-    """The path as it is typed."""
+    """Returns the path as typed."""
     if path in (["a"], ["b.c"]):
         return path[0]
     has_quotes = path in EACHES[:3] or any(isinstance(key, str) and not key.isalpha() for key in path) or EACH not in path and \
@@ -157,14 +157,14 @@ def spell(path):
 
 
 def draw_rows(rng, end):
-    """Rows, and of each the object that Python finds in it, or None."""
+    """Returns rows, and for each the object that Python finds, or None."""
     rows = []
     for _ in range(CASES):
         value = draw(rng)
         while not isinstance(value, tuple) and rng.random() < 0.95:
             value = draw(rng)
         rows.append(damage(rng, write(rng, value, end).encode()))
-    # damage may have made two rows of one
+    # corruption may have split a row in two
     rows = [(data, parse(data)) for data in end.join(rows).split(end)]
     accepted = sum(row is not None for _, row in rows)
     if min(accepted, len(rows) - accepted) < CASES // 10:

@@ -1,10 +1,10 @@
-"""Formats json, jsonl and markdown of drawn jobs: valid JSON, and tables, whose numbers, names and order are
-those of tsv and csv.
+"""Formats json, jsonl and markdown of random jobs: valid JSON and tables with the numbers, names and order
+of tsv and csv.
 
 usage: json_output.py GPUHIST FIRST COUNT
 
-JSON is read by Python's json, which here takes neither NaN nor the same member twice. Runs of the same
-job with tsv and csv are the oracle of what it says; other tests compare tsv with Python.
+Python's json reads JSON, here without NaN and duplicate members. Runs of the same job with tsv and csv
+are the oracle of its contents; other tests compare tsv with Python.
 """
 
 import codecs
@@ -17,9 +17,9 @@ import re
 import subprocess
 import sys
 
-SHARE = int(os.environ.get("SHARE", "1"))  # one in so many jobs is run
+SHARE = int(os.environ.get("SHARE", "1"))  # runs one in SHARE jobs
 
-# Names of columns, with all that JSON escapes and those of other members.
+# Names of columns, with all characters that JSON escapes, and names of other members.
 NAMES = ["ms", "count", "value", "low", "high", "total", "bins", "inside", "groups", "operation", "column",
          "percent", "cumulative", "other", "quantiles", "by", "by_count", "by_by_total", "sum", "sum_value", "max",
          "p50", "ge 3", 'say "no"', "back\\slash", "a, b", "tab\there", "two\nlines", "\u20ac\U0001f600", "\x01\x1f",
@@ -43,7 +43,7 @@ class Failure(Exception):
 
 
 class Number(str):
-    """A number of JSON as it is written."""
+    """A JSON number as written."""
 
 
 codecs.register_error("bytes", lambda error: ("\ufffd", error.start + 1))  # one for each byte
@@ -86,7 +86,7 @@ def draw_value(rng, kind, words):
 
 
 class Table:
-    """A CSV file, and what its columns are called on the command line."""
+    """A CSV file, and the names of its columns on the command line."""
 
     def __init__(self, rng):
         self.kinds = ["int", rng.choice(["int", "big", "hex", "fixed", "time", "local"]),
@@ -110,12 +110,12 @@ class Table:
         return b"".join(b",".join(b'"' + cell.replace(b'"', b'""') + b'"' for cell in row) + b"\n" for row in rows)
 
     def shown(self, i):
-        """A column's name in results."""
+        """Returns a column's name in results."""
         return self.names[i].decode(errors="bytes") if self.has_names else str(i + 1)
 
     def column(self, i, width=b""):
         where = b'"' + self.names[i].replace(b'"', b'""') + b'"' if self.has_names else b"%d" % (i + 1)
-        kind = KINDS.get(self.kinds[i], "") or (":int" if self.has_bad and not width else "")  # else it may be found as text
+        kind = KINDS.get(self.kinds[i], "") or (":int" if self.has_bad and not width else "")  # or found as text
         return where + kind.encode() + width
 
 
@@ -142,7 +142,7 @@ class Job:
         return ["by"] if len(self.groups) == 1 and not self.table.has_names else list(map(self.table.shown, self.groups))
 
     def count_name(self):
-        """Of the counts of histogram and uniq."""
+        """Returns the name of the counts of histogram and uniq."""
         if not self.has_weights:
             return "count"
         name = self.table.shown(4) if self.table.has_names else "weight"
@@ -151,14 +151,14 @@ class Job:
         return ("sum_" if is_taken else "") + name
 
     def names(self):
-        """Of the values of reduce and count."""
+        """Returns the names of the values of reduce and count."""
         if self.words[0] == "reduce":
             return self.words[1].split(",")
         words = self.words[1:self.words.index("-f")]
         return ["all", *(f"{name[2:]} {text}" for name, text in zip(words[1::2], words[2::2]))]
 
     def draw_table(self, rng):
-        """Of histogram or uniq."""
+        """Draws a job of histogram or uniq."""
         table = self.table
         way = rng.choice(["auto", "auto", "uniq", "uniq", "uniq", "bins", "range", "ends", "width", "log2", "edges"])
         self.value = rng.choice([1, 2, 3]) if way == "uniq" else rng.choice([0, 0, 1])
@@ -178,7 +178,7 @@ class Job:
         words += ["--weight", table.column(4)] if self.has_weights else []
         if rng.random() < 0.3 and table.kinds[self.value] not in ("ip", "text"):
             self.quantiles = ["--quantiles", rng.choice(["50", "0,99.9,100", "50.50"])]
-            if way == "auto":  # with --quantiles alone it is uniq
+            if way == "auto":  # with only --quantiles it is uniq
                 words[0], self.is_unit = "uniq", True
             return words
         self.output += ["--percent"] if rng.random() < 0.4 else []
@@ -193,7 +193,7 @@ class Job:
         return words
 
     def draw_values(self, rng):
-        """Of reduce or count."""
+        """Draws a job of reduce or count."""
         table = self.table
         columns = rng.choice([[0], [0], [1], [0, 1], [1, 0]])
         are_times = any(table.kinds[i] in ("time", "local") for i in columns)
@@ -240,7 +240,7 @@ def cells_of_csv(data):
 
 
 def cells_of_markdown(line):
-    """The cells of a line, in which nothing else may end one, and all ends of lines are newlines."""
+    """Returns the cells of a line; nothing else may end a cell, and all line ends are newlines."""
     require(line[:2] == b"| " and line[-2:] == b" |", line)
     tokens, cells = re.findall(rb"\\[\\|<]|<br>| \| |[^\\|<]", line[2:-2]), [b""]
     require(b"".join(tokens) == line[2:-2], line)
@@ -253,7 +253,7 @@ def cells_of_markdown(line):
 
 
 def check_markdown(job, table, rows):
-    """The rows of csv, below a header, and a line that aligns numbers to the right."""
+    """Checks the rows of csv, after a header row and a line that aligns numbers to the right."""
     header, rules, *found = map(cells_of_markdown, table.split(b"\n")[:-1])
     rows = [[re.sub(rb"\r\n?", b"\n", cell) for cell in row] for row in rows]
     require([header, *found] == rows, header, found, rows)
@@ -279,14 +279,14 @@ def check_kinds(row, kinds):
 
 
 def check_names(found, wanted):
-    """Those of the columns, but for what stands before one that another member has."""
+    """Checks that names are the columns', except for the prefix of names that another member has."""
     require(len(found) == len(wanted), found, wanted)
     for name, plain in zip(found, wanted):
         require(re.fullmatch("(by_)*" + re.escape(plain), name, re.DOTALL), found, wanted)
 
 
 def check_part(job, part, names, group, edges):
-    """A result of histogram or uniq: the rows that tsv has of it, and those of its quantiles."""
+    """Returns a result of histogram or uniq as the rows of tsv, and those of its percentiles."""
     totals = {key: int(part[key]) for key in ("total", "inside", "below", "above")}
     require(totals["total"] == totals["inside"] + totals["below"] + totals["above"], totals)
     counts = [job.count_name()] + [name for name in ("percent", "cumulative") if "--" + name in job.output] + \
@@ -311,7 +311,7 @@ def check_part(job, part, names, group, edges):
 
 
 def table_rows(job, document):
-    """Of histogram and uniq: the rows of tsv, and those of quantiles."""
+    """Histogram and uniq: the rows of tsv, and those of percentiles."""
     rows, quantiles, skip = [], [], len(job.groups)
     edges = ["value"] if job.is_unit else ["low", "high"]
     require(list(document)[0] == "operation", list(document))
@@ -325,7 +325,7 @@ def table_rows(job, document):
 
 
 def value_rows(job, document):
-    """Of reduce and count: the rows of tsv, and the values of each object of jsonl."""
+    """Reduce and count: the rows of tsv, and the values of each object of jsonl."""
     rows, objects = [], []
     require(list(document) == ["operation"] + (["columns"] if job.columns else ["groups"] if job.groups else job.names()),
             list(document))
@@ -346,13 +346,13 @@ def value_rows(job, document):
 
 
 def check_lines(job, rows, tsv, end):
-    """That tsv has these rows. Where bins are of width 1, it leaves their ends out, which are `end` behind the groups."""
+    """Checks that tsv has these rows. It omits the ends of bins of width 1, `end` columns after the groups."""
     lines = cells_of_tsv(tsv)
     require(len(rows) == len(lines), rows, lines)
     for row, line in zip(map(text_of, rows), lines):
         if len(line) < len(row) and not job.is_unit:
             del row[len(job.groups) + end]
-        skip = bool(job.columns)  # a name, of which tsv has what is printable
+        skip = bool(job.columns)  # a name; tsv prints its printable part
         require(row[skip:] == line[skip:], row, line)
 
 
@@ -390,7 +390,7 @@ def check_job(runs, job):
 
 
 def parse_report(text):
-    """A result of --every without its time, which is its first member."""
+    """Returns a result of --every without its time, the first member."""
     report = parse(text)
     name, time = next(iter(report.items()))
     require(name == "reported" and re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", time), name, time)
@@ -399,7 +399,7 @@ def parse_report(text):
 
 
 def check_every(gpuhist):
-    """Results so far, each one of which the run over a part of the input prints."""
+    """Intermediate results, each one that of a run over a part of the input."""
     row, words = b'"a\tb",7,-0.50\n', ["--csv", "-f", "2", "--by", "1:text,3:.2", "--format", "json", "--percent"]
     run = subprocess.Popen([gpuhist, "uniq", *words, "--every", "20ms"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     results, text = [], b""

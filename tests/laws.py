@@ -2,24 +2,24 @@
 
 usage: laws.py GPUHIST where|by|columns|sorted|parts|formats|missing|read|saved|found|all [SEED [COUNT]]
 
-    where    --where is the run over the rows that meet it, which Python finds
-    by       --by is the runs of its groups, each found by --where
+    where    --where is the run over the matching rows, which Python finds
+    by       --by has the results of its groups, each selected by --where
     columns  reduce and count with -f A,B,C are the runs of A, B and C
     sorted   --sort, --top and --min-count of groups are the lines of all, which Python sorts and selects
-    parts    parts of the rows that are saved and merged are the whole
-    formats  uniq and count with --by, parsed from each format, are what Python counts
+    parts    saved and merged parts of the rows are the whole
+    formats  uniq and count with --by, parsed from each format, are Python's counts
     missing  --missing skip is the run over the rows without missing values
-    read     a value is read whole or refused, in the same way by each row scanner, and what is printed reads as itself
-    saved    what --save writes merge reads back, and prints in each format
-    found    a column without a kind gives what one of the kinds that it may have gives, or an error
+    read     a value is read whole or rejected, equally by each row scanner, and a printed value reads as itself
+    saved    merge reads the state of --save, and prints it in each format
+    found    a column without a kind gives the result of one of its possible kinds, or an error
 
-Times, addresses, texts and lines of JSON are read by Python's datetime, ipaddress and json, zones of --tz by zones.py,
-logfmt by logfmt.py, of web logs by clf.py, durations and sizes by units.py.
+Python's datetime, ipaddress and json read timestamps, IP addresses, strings and lines of JSON; zones.py reads zones of
+--tz, logfmt.py logfmt, clf.py web logs, units.py durations and sizes.
 
-COUNT cases of each are drawn from SEED, SEED + 1, ... Each side of a law is a command of its own, with its
-own threads, chunks and way of reading. A case that fails is told with its seed, and its files are left in
-the working directory. If SHARE is above 1, one in so many cases is tried. soak.py draws cases for as long as it is
-told, and makes those that fail shorter.
+COUNT cases of each are drawn from SEED, SEED + 1, ... Each side of a law is a separate command, with its
+own threads, chunks and way of reading. A failed case is reported with its seed, and its files stay in the
+working directory. If SHARE is above 1, one in SHARE cases is run. soak.py draws cases for a given time, and
+shrinks those that fail.
 """
 import clf
 import collections
@@ -46,7 +46,7 @@ import zones
 SHARE = int(os.environ.get("SHARE", "1"))
 THREADS = ("1", "2", "16")
 CHUNKS = ("4096", "4097", "8192", "65536", "1M")
-GROUPED = ("histogram", "uniq", "reduce", "count")  # what --by goes with
+GROUPED = ("histogram", "uniq", "reduce", "count")  # operations that support --by
 SAVED = ("histogram", "uniq", "reduce", "count")
 REDUCTIONS = ("count", "sum", "min", "max", "mean", "variance", "stddev", "and", "or", "xor", "distinct",
               "mode", "median", "p0", "p12.5", "p99", "p100")
@@ -62,7 +62,7 @@ GARBAGE = (b"x", b"-", b"1.2.3", b"--7", b"1e5", b"0x", b"99999999999999999999",
 KINDS = ("time", "localtime", "ip", "text")
 DURATIONS = {"s": 0, "ms": 3, "us": 6, "ns": 9}  # the decimals of a second
 SIZES = ("bytes", "ibytes")
-# What makes a case that fails shorter (soak.py): its rows by their numbers, how many conditions, how it is read.
+# Limits that shrink a failing case (soak.py): its rows by number, the number of conditions, the way of reading.
 LIMITS = {}
 WORDS = (b"", b"a", b"ab", b"b", b"B", b"/index.html", b"/a?x=1&y=2", b"\xff\xfe", b"caf\xc3\xa9", b"\\n", b"a'b", b"-7", b"12",
          b"\xed\xa0\x80", b"\x01", b"null", b"zz", b"\xf0\x9f\x98\x80")
@@ -106,7 +106,7 @@ CYCLES = {"minute-of-day": lambda time: time.hour * 60 + time.minute, "hour-of-d
 
 
 def read_time(token, kind, digits):
-    """A time in units of 10^-digits seconds; None: it is none. Of the years that the tables have."""
+    """Returns a timestamp in units of 10^-digits seconds; None: invalid. For the years in the tables."""
     try:
         text = token.decode("ascii")
     except UnicodeDecodeError:
@@ -142,7 +142,7 @@ ZONES = ("Europe/Berlin", "America/New_York", "America/St_Johns", "Australia/Lor
 
 @functools.lru_cache(None)
 def zone_of(name):
-    """A zone whose changes are some months apart; None, where Python does not know it."""
+    """Returns a zone whose changes are some months apart; None if Python does not know it."""
     try:
         return zones.Zone(zoneinfo.ZoneInfo(name))
     except zoneinfo.ZoneInfoNotFoundError:
@@ -151,14 +151,14 @@ def zone_of(name):
 
 @functools.lru_cache(2**16)
 def bucket_of(zone, width, seconds):
-    """zones.bucket, faster where no change is near the hours that begin at a clock's time."""
+    """Like zones.bucket, but faster if no change is near the hours that begin at a clock's time."""
     if width in zones.CLOCKS and zone.offset(seconds - 2 * 86400) == zone.offset(seconds):
         return floor_time(zone.local(seconds), width, 0) - zone.offset(seconds)
     return zones.bucket(zone, width, seconds)
 
 
 def floor_time(value, width, digits, zone=None):
-    """Where the bucket of a time begins, or its number in a cycle."""
+    """Returns the start of the bucket of a timestamp, or its number in a cycle."""
     if zone:
         return bucket_of(zone, width, value // 10**digits) * (1 if width in CYCLES else 10**digits)
     if width in CYCLES:
@@ -184,7 +184,7 @@ def write_time(value, kind, digits, zone=None):
 
 
 def read_address(token):
-    """An address as its version and its number."""
+    """Returns an IP address as its version and its number."""
     text = token.decode("latin-1")
     port = re.fullmatch(r"\[([^]]*)\](?::\d{1,4})?|([^:]*):\d{1,4}", text, re.ASCII)
     try:
@@ -209,7 +209,7 @@ def write_address(key, width):
 
 
 def read_token(token, kind, decimals):
-    """The value of a token; None: it is invalid."""
+    """Returns the value of a token; None: invalid."""
     if kind == "text":
         return token if len(token) <= 65536 else None
     token = token.strip(b" \t")
@@ -233,7 +233,7 @@ def read_token(token, kind, decimals):
 # --- tables --------------------------------------------------------------------------------------
 
 class Use:
-    """A column as an option names it, and what it finds in a row."""
+    """A column as named by an option, and its values in rows."""
 
     def __init__(self, table, index, text, kind="int", decimals=0, width=None, element="i64"):
         self.table, self.index, self.where = table, index, text
@@ -241,7 +241,7 @@ class Use:
         suffix = f":.{decimals}" if kind == "fixed" else f":{kind}" + (f".{decimals}" if decimals or kind == "round" else "")
         if width is not None:
             suffix += "/" + (width if kind in KINDS else written(width, decimals))
-        elif table.is_binary: # of text without a kind, tests/found_kinds.py
+        elif table.is_binary: # for text without a kind: tests/found_kinds.py
             suffix = ""
         self.text = text + suffix
         self.shown = table.names[index] if table.by_name.get(text) == index else text
@@ -253,7 +253,7 @@ class Use:
         return self.kind in ("time", "localtime") and self.width in CYCLES
 
     def is_bound(self):
-        """Whether values have bins, and can be reduced."""
+        """Returns whether values have bins, and can be reduced."""
         return self.kind not in ("ip", "text")
 
     def key(self, row):
@@ -269,7 +269,7 @@ class Use:
         return value if value is not None and low <= value < high else None
 
     def write(self, key):
-        """A key as results have it, but for escapes, and as conditions and bounds do."""
+        """Returns a key as in results, without escapes, and as in conditions and bounds."""
         if self.kind == "text":
             return os.fsdecode(key)
         if self.kind == "ip":
@@ -332,7 +332,7 @@ class Text:
         return ",".join('"' + name.replace('"', '""') + '"' for name in self.names).encode() + b"\r\n"
 
     def draw_word(self):
-        """A text that fits a field."""
+        """Returns a string that fits a field."""
         rng = self.rng
         word = rng.choice(WORDS) + rng.choice((b"", b"", b"%d" % rng.randrange(100)))
         if self.form == "blanks":
@@ -354,7 +354,7 @@ class Text:
             return rng.choice((time.strftime("[%d/%b/%Y:%H:%M:%S +0130]"), time.strftime("%d/%b/%Y:%H:%M:%S -0000"),
                                time.strftime("%Y-%m-%d %H:%M:%S") + fraction + zone)).encode()
         some = [time.strftime("%Y-%m-%dT%H:%M:%S") + fraction + zone, time.strftime("[%d/%b/%Y:%H:%M:%SZ]")]
-        if 10**8 <= abs(seconds) < 1.9 * 10**9:  # of 9 or 10 digits, which are no date
+        if 10**8 <= abs(seconds) < 1.9 * 10**9:  # of 9 or 10 digits, not a date
             some.append(str(int(seconds)) + fraction.replace(",", "."))
         if self.form != "blanks":
             some += [time.strftime("%Y-%m-%d"), time.strftime("%Y-%m-%d %H:%M"), time.strftime("%d/%b/%Y:%H:%M:%S +0200")]
@@ -372,7 +372,7 @@ class Text:
         return rng.choice((str(address), address.exploded, f"[{address}]:443")).encode()
 
     def draw_duration(self, index, decimals):
-        """So many decimals of a second."""
+        """Returns that many decimals of a second."""
         rng = self.rng
         value = rng.randrange(*self.domains[index]) % 10**8 * rng.choice((1, 1, -1))
         sign, value = "-" * (value < 0), abs(value)
@@ -449,7 +449,7 @@ class Text:
         return made
 
     def name(self, index):
-        """How a column is named."""
+        """Returns the option's name of a column."""
         rng = self.rng
         text = str(index + 1 + sum(self.wide[:index])) if rng.randrange(2) else \
             str(index - len(self.kinds) - sum(self.wide[index:]))
@@ -466,7 +466,7 @@ class Text:
         return read_token(row.cells[use.index], use.kind, use.decimals) if use.index < len(row.cells) else None
 
     def garble(self, row, spared):
-        """Puts garbage in columns other than those, or leaves out the last ones."""
+        """Puts garbage in columns other than those, or omits the last ones."""
         for index in range(len(row.cells)):
             if index not in spared and self.rng.randrange(2):
                 row.cells[index] = self.rng.choice(GARBAGE) + b" x" * self.wide[index]
@@ -505,7 +505,7 @@ class Text:
 
 
 class Json(Text):
-    """Lines of JSON objects. A cell is what is between a key and the next one; b"" leaves it out."""
+    """Lines of JSON objects. A cell is the text between a key and the next one; b"" omits it."""
 
     form = "json"
     short = {'"': '\\"', "\\": "\\\\", "/": "\\/", "\n": "\\n", "\t": "\\t"}  # escapes
@@ -587,7 +587,7 @@ class Json(Text):
         vars(row).pop("object", None)
 
     def spoil(self, row):
-        """Makes a row none."""
+        """Makes a row invalid."""
         row.is_short = True
 
     def put_element(self, tree, path, cell):
@@ -647,7 +647,7 @@ class Json(Text):
 
 
 class Logfmt(Json):
-    """Lines of pairs. A cell is what is after the = of its key; b"" leaves the pair out."""
+    """Lines of pairs. A cell is the text after the = of its key; b"" omits the pair."""
 
     short = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
@@ -693,7 +693,7 @@ class Logfmt(Json):
 
 
 class Clf(Logfmt):
-    """Lines of web logs. A cell is a field behind those that have names."""
+    """Lines of web logs. A cell is a field after the named ones."""
 
     first = 10
     escapes = {b'"': b'\\"', b"\\": b"\\\\", b"\n": b"\\n", b"\t": b"\\t", b"\r": b"\\r"}
@@ -734,7 +734,7 @@ class Clf(Logfmt):
 
 
 class Raw(str):
-    """A number of JSON as it is written."""
+    """A JSON number as written."""
 
 
 class Binary:
@@ -800,12 +800,12 @@ class Binary:
 
 
 def is_value_of_text(key):
-    """Whether a condition can have that text, also in a list."""
+    """Returns whether a condition can contain that text, also in a list."""
     return len(key) > 0 and not set(key) & set(b",\0") and key.strip(b" ") == key
 
 
 def draw_pattern(rng, text):
-    """An extended regular expression, and the same for Python, which may match that text."""
+    """Returns an extended regular expression that may match that text, and the same for Python."""
     some = re.sub(rb"([][.*+?(){}|^$\\])", rb"\\\1", text[:rng.randrange(1, 6)])
     pattern = rng.choice((b"^%s", b"%s$", b"%s", b"^(%s|b).?$", b"^[^ac]*%s", b"(%s){2}|[[:digit:]]$", b".%s.", b"^(.*)%s\\1$")) % some
     python = re.sub(rb"(?<!\\)((?:\\\\)*)[.]", rb"\1[^\0]", pattern).replace(b"[[:digit:]]", b"[0-9]")
@@ -844,13 +844,13 @@ class Condition:
         return ["--where", self.text]
 
     def test(self, row):
-        """Whether it holds; None: the token is invalid."""
+        """Returns whether it holds; None: the token is invalid."""
         key = None if self.use.table.is_broken(row) else self.use.key(row)
         return None if key is None else RELATIONS[self.relation](key, self.values)
 
 
 def judge(conditions, row):
-    """Whether a row meets an alternative; None: a token is invalid that is read, or the row is none."""
+    """Returns whether a row meets an alternative; None: the row or a token that is read is invalid."""
     if conditions and conditions[0].use.table.is_broken(row):
         return None
     holds = True
@@ -866,7 +866,7 @@ def judge(conditions, row):
 # --- commands ------------------------------------------------------------------------------------
 
 class Case:
-    """A table, and the commands that are run on its rows."""
+    """A table, and the commands on its rows."""
 
     def __init__(self, gpuhist, rng, table):
         self.gpuhist, self.rng, self.table = gpuhist, rng, table
@@ -880,7 +880,7 @@ class Case:
         return name
 
     def feed(self, rows, way=None):
-        """Puts the rows where a command reads them. Returns its words, and its standard input."""
+        """Writes the rows as a command's input. Returns its words and its standard input."""
         rng, table = self.rng, self.table
         way = way or rng.choice(("file", "pipe", "files", "gz", "zst", "members"))
         count = rng.randrange(1, 5) if way in ("files", "gz", "zst") else 1
@@ -898,7 +898,7 @@ class Case:
         return [self.save(pack(part), "." + way) for part in parts], None
 
     def run(self, words, rows, way=None, status=0):
-        """Runs a command over the rows, any way. Returns what it prints, and its messages."""
+        """Runs a command over the rows, read in any way. Returns its output and its messages."""
         rng = self.rng
         how = ["--threads", rng.choice(THREADS), "--chunk-size", rng.choice(CHUNKS)]
         how, way = LIMITS.get("how", how), LIMITS.get("way", way)
@@ -906,7 +906,7 @@ class Case:
         return self.call([*words, *self.options(words), *how, *names], data, status)
 
     def options(self, words):
-        """How the table is read, by a command of these words: with its zone, if it has a column of times."""
+        """Returns the options to read the table by a command of these words: with its zone, if it has timestamps."""
         has_times = self.table.zone and any(":time" in word for word in words)
         return [*self.table.options, *(["--tz", self.table.zone_name] if has_times else [])]
 
@@ -941,7 +941,7 @@ def require(found, wanted, found_by, wanted_by):
         raise Failure(f"{found_by}\n{found[:1500]!r}, but\n{wanted_by}\n{wanted[:1500]!r}")
 
 
-# --- what is drawn -------------------------------------------------------------------------------
+# --- drawing -------------------------------------------------------------------------------------
 
 def draw_table(rng):
     table = rng.choice((Binary, Clf, Json, Logfmt, Text, Text))(rng)
@@ -951,7 +951,7 @@ def draw_table(rng):
 
 
 def draw_value(rng, table, rows, others, is_bound=False):
-    """A column of values, with the options of its type, into which its values fit."""
+    """Draws a column of values, with the options of a type that its values fit."""
     use = table.use(is_value=True, is_bound=is_bound)
     if table.is_binary:
         return use, ["-f", use.text]
@@ -973,7 +973,7 @@ def fits(use, row, name):
 
 
 def draw_bins(rng, use, rows):
-    """Bins that hold some of the values."""
+    """Draws bins that contain some of the values."""
     keys = [use.key(row) for row in rows[:50]]
     keys = [key for key in keys if key is not None] or [0]
     low, high = min(keys), max(keys) + 1
@@ -1008,7 +1008,7 @@ def draw_bins(rng, use, rows):
 
 
 def draw_operation(rng, table, uses, rows, names, may_print=True):
-    """The words of an operation on columns of values."""
+    """Draws the words of an operation on columns of values."""
     use = uses[0]
     name = rng.choice(names if all(use.is_bound() for use in uses) else [n for n in names if n in ("uniq", "reduce")])
     if name == "reduce" and not all(use.is_bound() for use in uses):
@@ -1039,7 +1039,7 @@ def draw_operation(rng, table, uses, rows, names, may_print=True):
 
 
 def draw_weight(rng, table, rows, operation):
-    """Another column, that says how often each value counts, if all rows have one."""
+    """Draws a column of weights, if all rows have one."""
     if operation not in ("histogram", "uniq") or rng.randrange(3):
         return []
     use = table.use(is_bound=True)
@@ -1058,7 +1058,7 @@ def draw_weight(rng, table, rows, operation):
 
 
 def draw_conditions(rng, table, least, most):
-    """Conditions, and garbage in rows that do not meet them."""
+    """Draws conditions, and puts garbage in rows that do not meet them."""
     conditions = [Condition(rng, table, table.rows) for _ in range(rng.randrange(least, most + 1))]
     if most > 0 and rng.randrange(4) == 0:
         conditions += [Condition(rng, table, table.rows) for _ in range(rng.randrange(3))]
@@ -1154,7 +1154,7 @@ def check_by(case):
         if not order or order[-1] != tuple(key):
             order.append(tuple(key))
     shown = [tuple(group.write_tsv(value) for value, group in zip(key, groups)) for key in sorted(keys)]
-    has_all = operation[0] in ("reduce", "count")  # others may print nothing of a group
+    has_all = operation[0] in ("reduce", "count")  # others may print nothing for a group
     if order != [key for key in shown if has_all or key in lines]:
         raise Failure(f"{found_by}\ngroups {order}, not {shown}")
     for key in some:
@@ -1190,7 +1190,7 @@ def check_columns(case):
     found, _ = case.run([*operation, "-f", ",".join(value.text for value in values), *options], table.rows)
     found_by = case.last
     wanted = b""
-    is_empty = False  # a column without a result leaves the others without one
+    is_empty = False  # if one column has no result, the others have none
     for value in values:
         single, _ = case.run([*operation, "-f", value.text, *options], table.rows)
         is_empty |= case.empty
@@ -1199,10 +1199,10 @@ def check_columns(case):
 
 
 def rank(text):
-    """What orders a value of a line: no value is the least."""
+    """Returns the sort key of a value of a line: a missing value comes first."""
     try:
         return (1, decimal.Decimal(text)) if text else (0,)
-    except decimal.InvalidOperation:  # a time, or a text
+    except decimal.InvalidOperation:  # a timestamp or a string
         return (1, text)
 
 
@@ -1296,14 +1296,14 @@ def check_parts(case):
 
 
 def cells_of_markdown(line):
-    """The cells of a line: a backslash takes its meaning from the character behind it."""
+    """Returns the cells of a line: the character after a backslash gives its meaning."""
     pieces = re.findall(r"\\.|<br>|[^\\]", line, re.DOTALL)
     cells = "".join("\0" if piece == "|" else "\n" if piece == "<br>" else piece[-1] for piece in pieces).split("\0")
     return tuple(cell[1:-1] for cell in cells[1:-1])
 
 
 def parse_output(name, output, groups, is_uniq):
-    """The rows of a result: group, value and count as texts."""
+    """Returns the rows of a result: group, value and count as strings."""
     text = output.decode("utf-8", "surrogateescape")
     width = len(groups) + is_uniq + 1
     if name == "markdown":
@@ -1332,12 +1332,12 @@ def parse_output(name, output, groups, is_uniq):
 
 
 def as_json(text):
-    """A text in JSON: what is not UTF-8 is replaced."""
+    """Returns a string in JSON, with bytes that are not UTF-8 replaced."""
     return os.fsencode(text).decode("utf-8", "replace") if any("\udc80" <= c <= "\udcff" for c in text) else text
 
 
 def as_html(text):
-    """A text in HTML: what is no text there is replaced."""
+    """Returns a string in HTML, with characters that are invalid there replaced."""
     is_none = lambda code: code < 32 and chr(code) not in "\t\n\r" or 0x7f <= code < 0xa0 or 0xd800 <= code < 0xe000 or \
         0xfdd0 <= code < 0xfdf0 or code & 0xfffe == 0xfffe
     return "".join("\ufffd" if is_none(ord(c)) else c for c in text)
@@ -1400,7 +1400,7 @@ def check_missing(case):
     missing = set()
     for number, row in enumerate(table.rows):
         for used in uses:
-            is_absent = table.form == "json" and not isinstance(table, Clf)  # a text is missing only where there is none
+            is_absent = table.form == "json" and not isinstance(table, Clf)  # a string is missing only if absent
             if rng.randrange(10) == 0 and (is_absent or all(other.kind != "text" for other in uses if other.index == used.index)):
                 row.cells[used.index] = b""
                 missing.add(number)
@@ -1432,7 +1432,7 @@ def draw_token(rng, tokens):
 
 
 def values_of(case, kind, tokens, form):
-    """What each token of a column of that kind is in a row of that form, as it is printed."""
+    """Returns the printed value of each token of a column of that kind in a row of that form."""
     if form == "csv":
         lines = ["n,a"] + [f'{i},"{token}"' for i, token in enumerate(tokens)]
     elif form == "json":
@@ -1511,8 +1511,8 @@ def check_saved(case):
     if done.returncode != 0:
         if done.returncode not in (1, 2) or done.stdout:
             raise Failure(f"{case.last}: status {done.returncode}: {done.stderr.decode(errors='replace')!r}")
-        return  # bins that do not go with the values, or an option with another
-    # Not the command line, nor what has the names of columns that a state does not keep.
+        return  # bins that do not fit the values, or conflicting options
+    # Without the command line, and the names of columns that a state does not keep.
     plain = lambda page: re.sub(rb"<(title|h1|pre|p|svg|thead)\b.*?</\1>", b"", page, flags=re.DOTALL)
     wanted, wanted_by = plain(done.stdout), case.last + (f" <{case.save(data)}" if data is not None else "")
     found, _ = case.call([*words, "--save", "state", *names], data)

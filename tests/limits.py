@@ -1,13 +1,13 @@
-"""Runs of all operations in small control groups with many threads: a result or one line, and the
-peak of resident memory stays below the limit.
+"""Runs all operations in small cgroups with many threads: each gives a result or one line, and the peak
+of resident memory stays below the limit.
 
 usage: limits.py GPUHIST MIB[,MIB]... THREADS[,THREADS]...
-       limits.py GPUHIST hostile MIB THREADS[,THREADS]...   likewise of hostile files
+       limits.py GPUHIST hostile MIB THREADS[,THREADS]...   the same with hostile files
 
-The groups are made up: in a mount namespace of its own, the program finds limits under
-/sys/fs/cgroup that nobody enforces, and nothing in use. So what counts is the peak that the kernel
-has seen; and what asks for free memory late in a run (--sort count) is not among the jobs.
-Results are compared with those without a limit. The current directory is used for files.
+The cgroups are fake: in its own mount namespace, the program finds limits under /sys/fs/cgroup that
+the kernel does not enforce, and no memory in use. So the kernel's peak is compared, and no job
+requests free memory late in a run (--sort count). Results are compared with those without a limit.
+Files are in the current directory.
 """
 
 import array
@@ -22,7 +22,7 @@ import sys
 
 SHARE = int(os.environ.get("SHARE", "1"))
 PART = 15 / 16  # of the limit: the rest is the kernel's, for threads and pipes
-# In both versions; the group of the process, whatever it is, is below the top.
+# In both versions; the process's cgroup is below the root.
 GROUP = """mount -t tmpfs none /sys/fs/cgroup && mkdir -p /sys/fs/cgroup/memory || exit 99
 echo $LIMIT >/sys/fs/cgroup/memory.max; echo 0 >/sys/fs/cgroup/memory.current
 echo $LIMIT >/sys/fs/cgroup/memory/memory.limit_in_bytes
@@ -31,7 +31,7 @@ exec "$@" """
 
 
 def run(arguments, mib=None):
-    """Returns the status, the peak in MiB, and what was written to standard error."""
+    """Returns the status, the peak in MiB, and standard error."""
     command = arguments
     if mib:
         command = ["unshare", "-rm", "sh", "-c", GROUP, "sh"] + arguments
@@ -51,7 +51,7 @@ def run(arguments, mib=None):
 
 
 def in_child(work):
-    """Does some work elsewhere: the peak of a run begins with what this process has."""
+    """Does some work in another process: the peak of a run starts at this process's memory."""
     sys.stdout.flush()
     if os.fork() == 0:
         work()
@@ -67,7 +67,7 @@ def write(name, pieces):
 
 
 def make_inputs():
-    """Values that are all over 5M bins, different ones, texts, groups; many compressed pieces."""
+    """Values all over 5M bins, distinct ones, strings, groups; many compressed pieces."""
     n = 8_000_000 // SHARE
     with open("bins", "wb") as file:
         array.array("i", (i * 2654435761 % 4999999 for i in range(n))).tofile(file)
@@ -112,7 +112,7 @@ JOBS = [
 
 
 MIB = 1 << 20
-# Hostile files: name, pieces, commands and what each says, an expression, or prints.
+# Hostile files: name, pieces, commands and the message (an expression) or output of each.
 HOSTILE = [
     ("text", lambda: [b"q" * MIB] * 140, [
         ("reduce sum", r"text:1: not enough memory for a line of more than \d+ bytes$"),
@@ -139,7 +139,7 @@ HOSTILE = [
 
 
 def run_hostile(gpuhist, mib, threads):
-    """Returns how many of these jobs end otherwise, or above the limit."""
+    """Returns the number of these jobs that end otherwise, or exceed the limit."""
     failures = 0
 
     for name, pieces, jobs in HOSTILE:

@@ -1,9 +1,9 @@
-"""Compares --logfmt with a reader of its own, on random lines, many of them damaged.
+"""Compares --logfmt with an independent reader, on random lines, many of them corrupt.
 
 usage: logfmt.py GPUHIST [SEED [COUNT]]
 
 Each command reads a document as a file, from a pipe, compressed or in two parts whose states are
-merged, with 1 and 4 threads and chunks from the least on.
+merged, with 1 and 4 threads and chunks from the minimum size on.
 """
 
 import collections
@@ -26,7 +26,7 @@ DAMAGE = (b'"', b"\\", b"=", b" ", b"\t", b"\r", b'="', b'" ', b"\\u12", b"\\ud8
 
 
 def read_line(line):
-    """The pairs of a line; None: it is none."""
+    """Returns the pairs of a line; None: invalid."""
     def decode(found):
         return bytes.fromhex(found[1].replace(b"\\u", b"").decode()).decode("utf-16-be").encode() if found[1] \
             else LETTERS.get(found[2], found[2])
@@ -58,7 +58,7 @@ def draw_line(rng):
 
 
 def read_integer(token):
-    """The value of an i64; None: it is invalid."""
+    """Returns the value of an i64; None: invalid."""
     value = int(token) if token is not None and re.fullmatch(rb"[ \t]*[-+]?\d+[ \t]*", token) else None
     return value if value is not None and -2**63 <= value < 2**63 else None
 
@@ -68,7 +68,7 @@ def read_text(token):
 
 
 class Command:
-    """Counts rows by k, of each the sum of n and m, or of one weighted by the other, if a condition holds."""
+    """For matching rows, by k: their number, and the sum of n and m, or of one weighted by the other."""
 
     def __init__(self, rng):
         self.is_uniq = rng.randrange(2) == 0
@@ -87,7 +87,7 @@ class Command:
             self.words += ["--where", "{}:text={}".format(*map(bytes.decode, self.condition))]
 
     def count(self, lines):
-        """The rows of the result, and how many tokens are invalid."""
+        """Returns the rows of the result, and the number of invalid tokens."""
         counts, invalid = collections.defaultdict(lambda: [0, 0]), 0
         for line in lines:
             if line.strip(b" \t") == b"":
@@ -118,7 +118,7 @@ class Command:
         return counts, invalid
 
     def read(self, output):
-        """What the result says, as count does."""
+        """Returns the result in the form of count()."""
         counts = {}
         for line in output.splitlines():
             row = json.loads(line)
@@ -135,7 +135,7 @@ def run(words, data=None):
 
 
 def feed(rng, words, data, lines):
-    """Runs a command over a document. Returns what it prints, and its messages."""
+    """Runs a command over a document. Returns its output and its messages."""
     way = rng.choice(("file", "pipe", "zst", "parts"))
     words = [*words, "--threads", rng.choice("14"), "--chunk-size", rng.choice(("8", "64", "1000", "1M"))]
     with open("in", "wb") as file:

@@ -17,7 +17,7 @@ COUNT = 70001
 
 
 def distributions(dtype, rng):
-    """Names and arrays: what a histogram meets in practice and at its limits."""
+    """Names and arrays: typical values of a histogram and its limits."""
     info = np.iinfo(dtype)
     low, high = int(info.min), int(info.max)
     small = min(high, 99)
@@ -50,14 +50,14 @@ def binnings(dtype):
 
 @functools.lru_cache(maxsize=None)
 def edges_of(dtype, bins, low, high):
-    """The least value of each bin that the type reaches."""
+    """Returns the smallest value of each bin that the type reaches."""
     bottom, top = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     edges = [low + (b * (high - low) + bins - 1) // bins for b in range(bins)]
     return np.array([max(e, bottom) for e in edges if e <= top], dtype)
 
 
 def expected(values, bins, low, high):
-    """The counts of the bins, and of the values below and above."""
+    """Returns the counts of the bins, and of the values below and above."""
     bottom, top = int(np.iinfo(values.dtype).min), int(np.iinfo(values.dtype).max)
     # Compared within the type: numpy would make floats of numbers beyond it.
     below = values < low if low > bottom else np.zeros(len(values), bool)

@@ -3,9 +3,9 @@
 usage: merge.py GPUHIST TEST [ARG]...
 
     equal TYPE    inputs in parts, cut in several ways, by every operation and binning
-    format        the states of a few inputs, decoded by zstd and by what is documented, and made
+    format        the states of a few inputs, decoded by zstd and the documented format, and made
     runs          counts in runs, made and decoded here
-    damage        states cut at every byte, and with bits flipped, of one of them all
+    damage        states cut at every byte, and with flipped bits, in one state all bits
     overflow      states that together have 2^64 elements and more
 """
 
@@ -20,7 +20,7 @@ import tempfile
 import numpy as np
 
 
-SHARE = int(os.environ.get("SHARE", "1"))  # one in so many runs is made
+SHARE = int(os.environ.get("SHARE", "1"))  # one in SHARE runs is made
 
 
 def run(*arguments, stdin=b""):
@@ -31,12 +31,12 @@ def outcome(done):
     return done.returncode, done.stdout, done.stderr
 
 
-# What one run advises where values lie outside the bins, and merge does not: options that it does not take.
+# A run's advice for out-of-range values; merge does not give it, because it does not support the options.
 ADVICE = re.compile(rb" \(try (--range auto|--width or uniq)\)$", re.MULTILINE)
 
 
 def outcome_of_merge(done):
-    """That of a merge which prints what this run has printed."""
+    """Returns the outcome of a merge with the output of this run."""
     return done.returncode, done.stdout, ADVICE.sub(b" (try --outside)", done.stderr)
 
 
@@ -48,7 +48,7 @@ def require(holds, *what):
 # --- equal ------------------------------------------------------------------------------------
 
 def jobs(info, options):
-    """Command lines for values of that type; those whose options this build lacks are left out."""
+    """Command lines for values of that type; without those whose options this build lacks."""
     low, limit = int(info.min), int(info.max) + 1
     yield ["--bins", "100"]
     yield ["--bins", "100", "--outside", "clamp", "--zeros"]
@@ -83,7 +83,7 @@ def jobs(info, options):
 
 
 def cut(values, parts, rng):
-    """The values in that many parts: pieces, dealt out, by size, or all in one and others empty."""
+    """Returns the values in that many parts: pieces, in turn, by size, or all in one and others empty."""
     way = rng.randrange(4)
     if way == 0:
         edges = sorted(rng.randrange(len(values) + 1) for _ in range(parts - 1))
@@ -108,7 +108,7 @@ def merge_in_steps(gpuhist, names, rng):
     return names[0]
 
 
-# What merge takes, too; all but the first two with a value.
+# Options that merge also supports; all except the first two have a value.
 PRINTING = ["--zeros", "--other", "--format", "--quantiles", "--top", "--min-count"]
 
 
@@ -217,7 +217,7 @@ def encode(counts):
 
 
 def decode(numbers, bins):
-    """The counts of runs as they are written: gaps of up to 8 bins are within a run."""
+    """Returns the counts of runs as written: gaps of up to 8 bins are within a run."""
     counts, at, i = np.zeros(bins, "u8"), 0, 0
     while numbers[i] > 0:
         n, skipped = numbers[i:i + 2]
@@ -269,7 +269,7 @@ def test_format(gpuhist):
              [4, 2**64 - 290, 2**64 - 1, 1, 32468, 1, 2, 302, 2, 1, 0]),
             ("reduce sum -f 2 --by 1", b"7 3\n8 4", "reduce sum --type=i64 --by=1:i64",
              [2, 1, 0, 14, 3, 0, 1, 0, 0, 4, 0, 0]),
-            # the group, then the value, which is its own distance from the one before in a group
+            # the group, then the value, which equals its difference from the previous one in a group
             ("uniq -f 3 --by 1,2", b"-2 7 5\n-2 7 8\n-2 9 1\n0 0 -1", "uniq --type=i64 --by=1:i64,2:i64",
              [4, 1, 0, 3, 14, 10, 1, 2, 2, 1, 1, 1, 2, 1, 0, 1, 0, 1, 0]),
             ("reduce sum,max -f b:.1,c --by a:int/5", b"a b c\n7 .5 2",
@@ -377,7 +377,7 @@ def test_format(gpuhist):
                 done.stderr.count(b"\n") == 1, words, done)
 
 
-# --- damage -----------------------------------------------------------------------------------
+# --- corruption -------------------------------------------------------------------------------
 
 def require_refused_or_same(done, whole, what):
     if outcome(done) == outcome(whole):

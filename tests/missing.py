@@ -2,7 +2,7 @@
 
 usage: missing.py GPUHIST [SEED [COUNT]]
 
-A cell is absent, null, empty or has a value. Columns a and c are integers, b is a text.
+A cell is absent, null, empty or has a value. Columns a and c are integers, b is a string.
 """
 
 import json
@@ -48,7 +48,7 @@ def write_row(rng, form, cells):
 
 
 class Command:
-    """A job: its options, and the model of what a row is for it."""
+    """A job: its options, and the model of its rows."""
 
     def __init__(self, rng, form):
         self.form, self.skips = form, rng.randrange(2) == 0
@@ -86,7 +86,7 @@ class Command:
         return None if is_weight and value is not None and value < 0 else value
 
     def count(self, rows):
-        """What is printed, how many tokens are invalid and how many rows are left out."""
+        """Returns the output, and the numbers of invalid tokens and of skipped rows."""
         counts, invalid, left_out = {}, 0, 0
         for cells in rows:
             bad = lambda index: "missing" if self.is_missing(index, cells[index]) else \

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""What tests let pass: mutations of one place each, of which the tests named are to find all.
+"""Mutation testing: mutations of one place each; the tests named with each must find it.
 
     mutations.py [--only PATTERN] [--wide] [--list] [--keep DIRECTORY]
 
 The tree is copied to a scratch directory and built there. Then each mutation is applied, the
-program is built, and the tests of its row run until one fails: the mutation is killed. It has
-survived if all pass; with --wide, all unit tests then run. Ends with status 1 if more than two have survived.
+program is built, and the tests of its row run until one fails: the mutation is killed. It
+survives if all pass; with --wide, all unit tests then run. Ends with status 1 if more than two survive.
 
 A test is a file of tests/unit, without the machine's types of tests, or of Bats: NAME.bats, or
-NAME.bats:PATTERN for those tests alone whose names have the pattern.
+NAME.bats:PATTERN for only the tests whose names match the pattern.
 """
 
 import argparse
@@ -24,12 +24,12 @@ SURVIVORS_MAX = 2
 # A test that takes longer hangs: the mutation is killed.
 SECONDS = 120
 
-# Not here is what changes time alone, which no test asserts: when another thread reads a pipe, when
-# a partition is packed, and what makes a part of a compressed file fail, as the file is then read in
-# order.
-# (file, a text that is there once, what replaces it, tests)
+# Mutations that change only time are omitted, because no test asserts it: when another thread reads a
+# pipe, when a partition is compacted, and the failure of a part of a compressed file, which is then
+# read in order.
+# (file, a string that occurs once, its replacement, tests)
 MUTATIONS = [
-    # What once passed all tests.
+    # Mutations that once passed all tests.
     ("src/lib/table_spill.c", "max - 2 * (max / TABLE_SPILL_SHARE);", "max;", "table"),
     ("src/lib/table_partition.c", "    partition->only = 0;\n", "", "table"),
     ("src/lib/table_hot.c", "slot->count += is_found;",
@@ -79,7 +79,7 @@ MUTATIONS = [
      "    state_write_number(state, 0);\n", "state"),
     ("src/aggregate/state.c", " ||\n            (shift > 0 && byte == 0))", ")", "state"),
 
-    # A pipe: when a chunk is handed over, and who is let in.
+    # A pipe: when a chunk is passed on, and the admitted threads.
     ("src/input/source.c", ".wait = pull->wait && chunk->whole == 0,", ".wait = pull->wait,",
      "source"),
     ("src/input/source.c", "    if (is_unread)\n        relay_let_join(&source->relay, 1);\n", "",
@@ -149,7 +149,7 @@ MUTATIONS = [
     ("src/text/text_scan.c", "(rules->has_comments || *state == TEXT_SCAN_INSIDE ||",
      "(rules->has_comments ||", "text_scan"),
 
-    # Times and addresses.
+    # Timestamps and IP addresses.
     ("src/value/kind_time_read.h", "nanoseconds += parts->has_rest; /* at most 10^9 */", "", "kind_time"),
     ("src/value/kind_time_internal.h", "hours > 23 || minutes > 59 ?", "hours > 24 || minutes > 59 ?",
      "kind_time"),
@@ -164,7 +164,7 @@ MUTATIONS = [
     ("src/value/kind_ip.c", "if (gap < none ? count == 8 : count != 8)",
      "if (gap < none ? false : count != 8)", "kind_ip"),
 
-    # JSON lines, and logfmt.
+    # JSON Lines, and logfmt.
     ("src/text/logfmt.c", "end && memchr(", "end || memchr(", "logfmt.bats"),
     ("src/text/logfmt.c", "return *at == end || text_line_is_blank(data[*at]) ?", "return true ?",
      "logfmt.bats"),
@@ -179,7 +179,7 @@ MUTATIONS = [
     ("src/text/json_lines.c", "(bytes > 8 && memcmp(nodes[child].key + 8,",
      "(bytes > 9 && memcmp(nodes[child].key + 8,", "json_lines.bats:keys of many"),
 
-    # What passed the quick tests later.
+    # Mutations that later passed the quick tests.
     ("src/aggregate/groups.c", "groups->count + 1 >= capacity", "groups->count >= capacity", "array_bounds"),
     ("src/result/result.c", "g < store_of(plan)->groups(aggregate) && status",
      "(g == 0 || g < store_of(plan)->groups(aggregate)) && status",
@@ -197,7 +197,7 @@ MUTATIONS = [
     ("src/result/print_heat.c", ">= (__int128)axis->known * PRINT_HEAT_APART",
      "> (__int128)axis->known * PRINT_HEAT_APART", "heat.bats:one in four"),
 
-    # Kinds, found kinds, sorted groups, axes of times, one large gzip file, zones, states of version 5.
+    # Kinds, found kinds, sorted groups, axes of timestamps, one large gzip file, zones, states of version 5.
     ("src/value/kind_unit.c", "has_rest = has_rest || part % 10 != 0;",
      "has_rest = part % 10 != 0;", "units.bats:whole"),
     ("src/value/kind_unit.c", "nanoseconds >= last ||", "nanoseconds > last ||", "units.bats:whole"),
@@ -295,7 +295,7 @@ MUTATIONS = [
 
 
 def run(command, directory, seconds=None, environment=None):
-    """Whether the command succeeds, and what it wrote."""
+    """Returns whether the command succeeds, and its output."""
     process = subprocess.Popen(command, cwd=directory, env=environment, text=True, errors="replace",
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                start_new_session=True)
@@ -315,7 +315,7 @@ def must(command, directory):
 
 
 class Tree:
-    """A copy of the tree, and what is built of it."""
+    """A copy of the tree, and its build."""
 
     def __init__(self, source, scratch):
         self.source = os.path.join(scratch, "source")
@@ -341,7 +341,7 @@ class Tree:
             return file.read()
 
     def make(self, tests):
-        """Builds what the tests take. Returns what was wrong, or None."""
+        """Builds the programs of the tests. Returns the error, or None."""
         targets = {"tests/unit/" + test for test in tests if ".bats" not in test}
         for test in tests:
             if ".bats" in test: # with the programs that it runs

@@ -1,8 +1,8 @@
-"""Misspelt columns: which field of a drawn header gpuhist says that was meant, and which Python finds.
+"""Misspelt columns: compares gpuhist's suggestion from a random header with Python's.
 
 usage: names.py GPUHIST RUNS SEED
 
-The distance is worked out by recursion from its definition: letters inserted, deleted or replaced, and
+The distance is computed by recursion from its definition: letters inserted, deleted or replaced, and
 neighbours exchanged, none of them twice.
 """
 import functools
@@ -25,7 +25,7 @@ def distance(a, b):
 
 
 def meant(typed, names):
-    """The nearest name, if one is near; else None."""
+    """Returns the nearest name, if one is near; otherwise None."""
     limit = 0 if len(typed) < 2 else 1 if len(typed) < 5 else 2
     near = [(distance(typed.lower(), name.lower()), i) for i, name in enumerate(names)]
     return names[min(near)[1]] if min(near)[0] <= limit else None

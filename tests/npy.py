@@ -1,4 +1,4 @@
-"""Files of NumPy: what gpuhist reads of them and writes to them, against numpy.
+"""NumPy files: reading and writing by gpuhist, against numpy.
 
 usage: npy.py GPUHIST read|damage|write RUNS SEED
 """
@@ -53,7 +53,7 @@ def unique(values):
 
 
 def check_read(gpuhist, folder, rng):
-    """One job over 1 to 3 files that are alike but for their rows, however they come."""
+    """One job over 1 to 3 files that differ only in their rows, read in any way."""
     dtype = rng.choice(DTYPES)
     columns = rng.choice([None, None, 1, 2, 3, 7])
     order = rng.choice("CF")
@@ -67,7 +67,7 @@ def check_read(gpuhist, folder, rng):
     for i in range(rng.choice([1, 1, 2, 3])):
         rows = rng.choice([0, 1, 2, 50, 5000, 40000])
         if order == "F" and i == 0:
-            rows = max(rows, 2) # of one row, both orders are the same
+            rows = max(rows, 2) # with one row, both orders are the same
         values = draw(rng, dtype, rows if columns is None else (rows, columns))
         arrays.append(np.asfortranarray(values) if order == "F" else values)
         suffix = rng.choice(list(packers)) if rng.randrange(3) == 0 else ""
@@ -114,7 +114,7 @@ def check_read(gpuhist, folder, rng):
 
 
 def check_damage(gpuhist, folder, rng):
-    """A damaged file is an error, or what numpy makes of it: never another result, or a crash."""
+    """A corrupt file is an error, or has numpy's result: never another result or a crash."""
     shape = rng.choice([(5,), (3, 2), (0,)])
     good = saved(draw(rng, rng.choice(DTYPES), shape), rng.choice([(1, 0), (2, 0), (3, 0)]))
     data = bytearray(good)
@@ -154,7 +154,7 @@ def check_damage(gpuhist, folder, rng):
 
 
 def check_write(gpuhist, folder, rng):
-    """What --format npy writes is what numpy counts, and is read again."""
+    """--format npy writes numpy's counts, and gpuhist reads them back."""
     dtype = rng.choice(DTYPES)
     values = draw(rng, dtype, rng.choice([0, 1, 100, 3000, 200000]))
     name, out = os.path.join(folder, "in.npy"), os.path.join(folder, "out.npy")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""One large .gz, which several threads decode: as one thread does, whole and damaged.
+"""One large .gz, which several threads decode like one thread, intact and corrupt.
 
 usage: one_gzip.py GPUHIST SEED DAMAGES
 
-Draws rows, compresses them in ways that deflate allows, and compares what gpuhist prints with 8
-threads with what Python counts; of damaged files with what it prints with one thread, which decodes
-in order: the same output, message and status.
+Draws rows, compresses them in ways that deflate allows, and compares gpuhist's output with 8
+threads with Python's counts; for corrupt files, with that of one thread, which decodes in order: the
+same output, message and status.
 """
 import collections
 import gzip
@@ -44,7 +44,7 @@ def compressed(data, level, strategy=zlib.Z_DEFAULT_STRATEGY, pieces=1, flush=No
 
 
 def members(data, count):
-    """data as so many members, which end anywhere in it."""
+    """Returns data as that many members, which end anywhere in it."""
     cuts = [0, *sorted(RNG.randrange(len(data)) for _ in range(count - 1)), len(data)]
     return b"".join(compressed(data[a:b], 1) for a, b in zip(cuts, cuts[1:]))
 

@@ -1,4 +1,4 @@
-"""What the checks of pictures share (svg.py, heat.py)."""
+"""Functions for all checks of images (svg.py, heat.py)."""
 
 import re
 import sys
@@ -17,13 +17,13 @@ def expect_equal(got, wanted, *what):
 
 
 def styled(text, is_grouped=True):
-    """A number, or LOW..HIGH, as pictures write them: no zeros at the end, digits in groups."""
+    """Returns a number, or LOW..HIGH, as in images: no trailing zeros, with thousands separators."""
     parts = [Decimal(part) for part in text.split("..")]
     return "..".join(f"{p.normalize():,f}" if is_grouped and abs(p) >= 1000 else f"{p.normalize():f}" for p in parts)
 
 
 def are_grouped(texts):
-    """Whether digits of values are in groups, in all of them: if one has five digits."""
+    """Returns whether all values have thousands separators: if one has five digits."""
     return any(abs(Decimal(part.replace(",", ""))) >= 10000 for text in texts for part in text.split(".."))
 
 

@@ -1,9 +1,9 @@
-"""Drives gpuhist while it runs: results so far (--every), SIGUSR1 and the progress line.
+"""Tests gpuhist while it runs: intermediate results (--every), SIGUSR1 and the progress line.
 
 usage: progress.py GPUHIST TEST ENGINE...
 
-What must be printed is computed here by plain Python. Nothing depends on how long something takes:
-a test waits until what it waits for has been printed, and the caller limits the whole.
+Plain Python computes the expected output. Nothing depends on durations: a test waits until the
+expected output appears, and the caller limits the total time.
 """
 
 import array
@@ -30,7 +30,7 @@ SO_FAR = re.compile(rb"gpuhist: so far: (\d+) elements, (\d+) bytes in [\d.]+ s:
 SHOWN = re.compile(rb"gpuhist: [\d.]+ [kMGTPE]?B in \d+:\d\d, [\d.]+ [kMGTPE]?B/s(, \d+%, (\d+:\d\d|\?) left)?")
 
 
-# --- what the operations are to print ------------------------------------------------------------
+# --- expected output of the operations -----------------------------------------------------------
 
 def histogram(values, inside=lambda value: [value] if 0 <= value < BINS else []):
     counts = {}
@@ -93,7 +93,7 @@ def start(arguments, **more):
 
 
 def finish(process, status=0):
-    """Ends the input; returns what else it prints, and checks the status."""
+    """Ends the input; returns the remaining output, and checks the status."""
     process.stdin.close()
     rest = process.stdout.read() if process.stdout else b""
     error = process.stderr.read() if process.stderr else b""
@@ -108,13 +108,13 @@ def feed(process, data):
 
 
 def batches():
-    """Elements in portions that a pipe takes whole, so that nobody sees a part of one."""
+    """Elements in portions that a pipe accepts whole, so that no reader sees a part of one."""
     numbers = random.Random(7)
     return [[numbers.randint(-5, BINS + 5) for _ in range(1000)] for _ in range(4)]
 
 
 def wait_until_blocked(process):
-    """Until SIGUSR1 cannot kill it any more: a thread that waits for it is not blocking it."""
+    """Waits until SIGUSR1 cannot kill it any more: a thread that waits for the signal does not block it."""
     while True:
         for path in glob.glob(f"/proc/{process.pid}/task/*/status"):
             with open(path) as status:
@@ -124,7 +124,7 @@ def wait_until_blocked(process):
         time.sleep(0.001)
 
 
-# --- results so far ------------------------------------------------------------------------------
+# --- intermediate results ------------------------------------------------------------------------
 
 class Results:
     """The results in a stream of them, each but the last followed by an empty line."""
@@ -134,9 +134,9 @@ class Results:
         self.text = b""
 
     def next(self):
-        """The next result; None at the end, the rest is in self.text then."""
+        """Returns the next result; None at the end, with the rest in self.text."""
         while True:
-            # An empty result is an empty line alone.
+            # An empty result is only an empty line.
             if self.text.startswith(b"\n"):
                 self.text = self.text[1:]
                 return ""
@@ -164,7 +164,7 @@ def slow_operation(arguments, expect, engine):
 
 
 def finish_results(process, results, expected):
-    """The last ones, which all tell the same, then the final one."""
+    """The last results, which are all the same, then the final one."""
     process.stdin.close()
     while (result := results.next()) is not None:
         check(result == expected, f"{result!r} after all was given")
@@ -202,7 +202,7 @@ def read_exactly(file, size):
 
 
 def pump(process, data, stop):
-    """Gives the data again and again until told to stop; returns how often."""
+    """Writes the data repeatedly until told to stop; returns the number of times."""
     times = 0
     while not stop.is_set():
         feed(process, data)
@@ -211,7 +211,7 @@ def pump(process, data, stop):
 
 
 def fast(arguments, engine, data, results_wanted, look):
-    """Pumps until there were enough results; `look` sees each; returns how often, and the last."""
+    """Pumps until there were enough results, with `look` at each; returns the number of times and the last result."""
     process = start([*arguments, "--engine", engine, "--every", "2ms", "--threads", "4"])
     results = Results(process.stdout)
     stop = threading.Event()
@@ -266,7 +266,7 @@ def test_fast_histogram(engine):
         before = {}
 
         def look(text):
-            # That each adds up to the elements read at that moment, gpuhist has checked.
+            # gpuhist has checked that each adds up to the elements read at that moment.
             now = dict(map(int, line.split("\t")) for line in text.splitlines())
             for value, count in now.items():
                 check(value in expected and count >= before.get(value, 0), f"{value}: {count}")
@@ -296,7 +296,7 @@ def test_file(engine):
 
 
 def test_output(engine):
-    """-o FILE: whoever reads it finds a complete result."""
+    """-o FILE: any reader finds a complete result."""
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "out")
         process = start(["--bins", str(BINS), "-q", "-o", path, "--every", "5ms", "--engine",
@@ -323,7 +323,7 @@ def content(path):
 
 
 def test_fault(engine):
-    """Input that turns out bad after a result so far: an error, and no more results."""
+    """Input that is invalid after an intermediate result: an error, and no more results."""
     process = start(["--bins", str(BINS), "--every", "20ms", "--engine", engine])
     results = Results(process.stdout)
     feed(process, encode([1, 2, 2]))
@@ -343,13 +343,13 @@ def test_fault(engine):
     while results.next() != "1\t1\n":
         pass
     feed(process, encode([2, 99]))
-    # It ends although the input does not, at the latest with the next result.
+    # It ends before the input does, at the latest with the next result.
     error = process.stderr.read()
     check(process.wait() == 1 and b"99" in error and error.count(b"\n") == 1, f"stderr {error!r}")
 
 
 def test_full(engine):
-    """A result so far that cannot be written ends the run."""
+    """An intermediate result that cannot be written ends the run."""
     with open("/dev/full", "wb") as full:
         process = start(["--bins", "5", "--every", "10ms", "--engine", engine], stdout=full)
         feed(process, encode([1]))
@@ -370,7 +370,7 @@ def start_ending(arguments, handler=signal.SIG_DFL, **more):
 
 
 def wait_until_counted(process, size):
-    """Until so many bytes were counted."""
+    """Waits until that many bytes were counted."""
     told = None
     while not told or int(told.group(2)) < size:
         process.send_signal(signal.SIGUSR1)
@@ -379,7 +379,7 @@ def wait_until_counted(process, size):
 
 
 def test_end(engine):
-    """SIGINT and SIGTERM: a last result of all that was counted, then it dies of the signal."""
+    """SIGINT and SIGTERM: a last result of all counted values, then death by the signal."""
     values = [1, 2, 2, 99]
     for number in (signal.SIGINT, signal.SIGTERM):
         for arguments, expected in (
@@ -406,7 +406,7 @@ def test_end(engine):
 
 
 def test_end_files(engine):
-    """The files of the last result are complete; a signal that was ignored stays ignored."""
+    """The files of the last result are complete; an ignored signal stays ignored."""
     with tempfile.TemporaryDirectory() as directory:
         out, state = (os.path.join(directory, name) for name in ("out", "state"))
         process = start_ending(["reduce", "sum", "--every", "1h", "-o", out, "--save", state,
@@ -432,7 +432,7 @@ def test_end_files(engine):
 
 
 def test_end_twice(engine):
-    """Nobody reads the result that it writes: the second signal ends it at once."""
+    """Its result has no reader: the second signal ends it at once."""
     for every in "1ms", "1h":
         process = start_ending(["--bins", "200K", "--zeros", "--every", every, "--engine", engine])
         wait_until_blocked(process)
@@ -446,7 +446,7 @@ def test_end_twice(engine):
 
 
 def test_redrawn(engine):
-    """At a terminal, each result takes the place of the one before."""
+    """At a terminal, each result replaces the previous one."""
     clear = b"\x1b[H\x1b[J"
     for term in "xterm", "dumb":
         terminal = Terminal()
@@ -473,7 +473,7 @@ def test_redrawn(engine):
 # --- SIGUSR1 -------------------------------------------------------------------------------------
 
 def test_signal(engine):
-    """One signal, one line, and the run goes on."""
+    """One signal, one line, and the run continues."""
     process = start(["--bins", "5", "--engine", engine])
     wait_until_blocked(process)
     feed(process, encode([1, 2, 2]))
@@ -540,7 +540,7 @@ class Terminal:
         self.text = b""
 
     def read(self):
-        """More of what was written; False when nobody can write any more."""
+        """Reads more output; False if no process can write any more."""
         try:
             more = os.read(self.master, 65536)
         except OSError:
@@ -605,7 +605,7 @@ def test_default(engine):
 
 
 def test_lines(engine):
-    """--progress where there is no terminal: lines, the last of which tells all."""
+    """--progress without a terminal: lines, the last of which has the totals."""
     for term in ("xterm", "dumb"):
         process = start(["--bins", "5", "--progress", "--engine", engine],
                         env={**os.environ, "TERM": term})
@@ -627,9 +627,9 @@ def test_lines(engine):
 
 
 def test_stages(engine):
-    """Progress goes on while runs are merged, and while the result is printed."""
+    """Progress continues while runs are merged, and while the result is printed."""
     shown = b""
-    for mebibytes in (64, 128, 256):  # until merging takes a moment
+    for mebibytes in (64, 128, 256):  # until merging is slow enough
         with tempfile.NamedTemporaryFile() as file:
             for _ in range(mebibytes):
                 file.write(os.urandom(1 << 20))
@@ -637,7 +637,7 @@ def test_stages(engine):
             terminal = Terminal()
             process = start_on(terminal, ["uniq", "-t", "u64", "-S", "8M", "--progress", "--engine", engine,
                                           file.name])
-            while b"printing" not in terminal.text:  # as nobody reads the result
+            while b"printing" not in terminal.text:  # because the result has no reader
                 terminal.read()
             output, _ = finish(process)
             shown = terminal.read_to_end()
@@ -646,7 +646,7 @@ def test_stages(engine):
         if b"merging" in shown:
             break
     check(re.search(rb"\r\x1b\[Kgpuhist: merging \d+%\r\x1b\[K", shown), f"shown {shown!r}")
-    # A terminal that gets the result is not drawn over.
+    # A terminal that gets the result has no progress line.
     terminal = Terminal()
     process = subprocess.Popen([GPUHIST, "--progress", "--bins", "9", "--format", "tsv", "--engine", engine],
                                stdin=subprocess.PIPE, stdout=terminal.slave, stderr=terminal.slave)
@@ -657,7 +657,7 @@ def test_stages(engine):
 
 
 def test_compressed(engine):
-    """The bytes of compressed files are counted as they are in the files."""
+    """The bytes of compressed files are counted in compressed form."""
     with tempfile.TemporaryDirectory() as directory:
         names = [os.path.join(directory, name) for name in ("one.gz", "two.gz", "plain")]
         for name in names[:2]:
@@ -672,7 +672,7 @@ def test_compressed(engine):
             check(int(output) == [0, 25000, 50000, 50100][count], f"the result {output!r}")
             check(b"gpuhist: %d B in 0:" % size in error and b"B/s (compressed), 100%, 0:00 left" in error,
                   f"{size} B, {error!r}")
-        # Headers and ranges of plain files are counted beside them.
+        # Headers and ranges of plain files are counted, too.
         with open(names[0], "wb") as file:
             file.write(gzip.compress(b"name\n" + b"1\n" * 100))
         with open(names[2], "wb") as file:
@@ -684,8 +684,8 @@ def test_compressed(engine):
               b", 100%, 0:00 left" in error, f"{output!r}, {error!r}")
         if b"\nxz: yes" not in subprocess.run([GPUHIST, "info"], capture_output=True).stdout:
             return
-        # Two streams that are decoded side by side, of a file that is read behind its beginning. A
-        # second line of the first second would show that this went wrong, and all was read again.
+        # Two streams that are decoded concurrently, of a file that is read from a later offset. A second
+        # line of the first second would show that this failed, and all was read again.
         with open(names[0], "w+b") as file:
             file.write(bytes(1000) + 2 * lzma.compress(random.randbytes(70000)))
             file.flush()

@@ -2,10 +2,10 @@
 
 usage: range_auto.py GPUHIST [SEED [COUNT [ENGINE...]]]
 
-Bin b of N begins at LOW + ceil(b * (HIGH + 1 - LOW) / N), where LOW is the least value and HIGH the
-greatest; a range of fewer than N integers has a bin for each. Values, weights and groups are drawn,
-and written as numbers, hexadecimal ones, numbers with decimals, times, or binary records. Each job
-is also saved in parts and merged, and run with the range typed.
+Bin b of N begins at LOW + ceil(b * (HIGH + 1 - LOW) / N), where LOW is the smallest value and HIGH the
+largest; a range of fewer than N integers has a bin for each. Values, weights and groups are drawn,
+and written as decimal or hexadecimal integers, decimal numbers, timestamps, or binary records. Each
+job is also saved in parts and merged, and run with a typed range.
 """
 import bisect
 import csv
@@ -86,13 +86,13 @@ class Job:
         return words + (["--where", f"{group}!=1"] if self.where else [])
 
     def parts(self):
-        """The values and weights of each group, those that meet the condition alone."""
+        """Returns the values and weights of each group, only from matching rows."""
         rows = [row for row in zip(self.values, self.weights, self.groups) if not self.where or row[2] != 1]
         groups = sorted({g for _, _, g in rows}) if self.has_groups else [None]
         return {g: [(v, w if self.has_weights else 1) for v, w, h in rows if g in (None, h)] for g in groups}
 
     def count(self, rows):
-        """The edges of the bins of rows, and their counts."""
+        """Returns the edges of the bins of rows, and their counts."""
         low, high = min(v for v, _ in rows), max(v for v, _ in rows) + 1
         bins = min(self.bins, high - low)
         edges = [low + -(-b * (high - low) // bins) for b in range(bins + 1)]
@@ -103,8 +103,8 @@ class Job:
 
     def expected(self, percents, zeros, has_header=False, has_ends=False):
         """
-        The lines of tsv, as lists of cells. Without a group of its own, one that is not there. Where bins of width
-        1 end is left out, but not with groups below a header, or if has_ends says so.
+        Returns the lines of tsv, as lists of cells, with no group column without groups. The ends of bins of
+        width 1 are omitted, except with groups below a header row, or if has_ends is true.
         """
         lines = []
         for group, rows in self.parts().items():

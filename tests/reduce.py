@@ -24,7 +24,7 @@ EXACT = decimal.Context(prec=400)
 
 
 def distributions(dtype, rng):
-    """Names and arrays: what a reduction meets in practice and at its limits."""
+    """Names and arrays: typical values of a reduction and its limits."""
     info = np.iinfo(dtype)
     low, high = int(info.min), int(info.max)
     uniform = rng.integers(low, high, COUNT, dtype=dtype, endpoint=True)
@@ -46,7 +46,7 @@ def distributions(dtype, rng):
 
 
 def shape(value):
-    """A decimal of 17 digits as printf's %.17g has it, without zeros at the end."""
+    """Returns a decimal of 17 digits like printf's %.17g, without trailing zeros."""
     value = DIGITS.plus(value)
     if value == 0:
         return "0"
@@ -65,7 +65,7 @@ def shape(value):
 
 
 def expected(values):
-    """The text of every reduction, by its name."""
+    """Returns the output of every reduction, by its name."""
     numbers = [int(v) for v in values]
     n, total, squares = len(numbers), sum(numbers), sum(v * v for v in numbers)
     variance = EXACT.divide(decimal.Decimal(n * squares - total * total), decimal.Decimal(n * n))
@@ -84,7 +84,7 @@ def expected(values):
 
 
 def requests(rng, distribution):
-    """What is asked for: all, and of the first array each alone and some sets in any order."""
+    """Yields the requested reductions: all, and for the first array also each one and some sets in any order."""
     yield []
     if distribution == "uniform":
         yield from ([name] for name in NAMES)

@@ -1,10 +1,10 @@
-"""Compares the reductions that take a table with numpy.
+"""Compares the reductions that need a table with numpy.
 
 usage: reduce_table.py GPUHIST TEST
 
     types    every type, distribution, number of threads and chunk size, binary and text, in memory
              and in files; and states of parts
-    every    results so far are those of the values so far
+    every    intermediate results are those of the values so far
 """
 
 import fractions
@@ -33,7 +33,7 @@ def distributions(dtype, rng):
     ends = np.array([low, low + 1, 0, high - 1, high], dtype)
     yield rng.integers(low, high, COUNT, dtype=dtype, endpoint=True)
     yield np.append(rng.choice(ends, COUNT), dtype.type(0) - dtype.type(dtype.kind == "i"))
-    yield np.repeat(ends[::-1], 7)  # all are as frequent: the mode is the least
+    yield np.repeat(ends[::-1], 7)  # all are equally frequent: the mode is the smallest
     yield np.sort(rng.integers(0, 50, COUNT).astype(dtype))[::-1]
     yield np.minimum(rng.zipf(1.3, COUNT).astype(np.uint64), np.uint64(high)).astype(dtype)
     yield np.full(COUNT, high, dtype)
@@ -62,7 +62,7 @@ def check(command, names, found, stdin=None):
 
 
 def requests(rng):
-    """All, one alone, and some beside others; never ending."""
+    """Yields all, single ones, and some with others; never ends."""
     while True:
         yield NAMES
         yield [str(rng.choice(NAMES))]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Numbers with exponents and rounded numbers against Python's Decimal.
+"""Compares numbers with exponents and rounded numbers with Python's Decimal.
 
 usage: rounded.py GPUHIST SEED
 
 Draws numbers of any form, among them halves and their neighbours, tiny and long ones, at every number
-of decimals. `int` and `.N` read a number if it is exact, `round.N` rounds it half to even; others are
+of decimal places. `int` and `.N` read a number if it is exact, `round.N` rounds it half to even; others are
 invalid. Then bounds, conditions and widths are compared.
 """
 import collections
@@ -24,7 +24,7 @@ LEAST, LIMIT = -2 ** 63, 2 ** 63
 
 
 def read(kind, decimals, text):
-    """Returns the value in multiples of 10^-decimals; None: it is none of the kind."""
+    """Returns the value in multiples of 10^-decimals; None: invalid for the kind."""
     if not NUMBER.match(text) or (kind == "int" and "." in text and not re.search("[eE]", text)):
         return None
     sign, digits, exponent = re.match(r"([-+]?)([\d.]+)(?:[eE](.*))?", text).groups()
@@ -44,7 +44,7 @@ def draw(decimals):
     sign = random.choice(("", "", "-", "+"))
     form = random.randrange(9)
     whole = str(random.choice((0, 1, 9, 10, random.randrange(10 ** random.randrange(1, 20)), 2 ** 63 - 1, 2 ** 63)))
-    if form < 3:  # a half of the last decimal, and what is just beside it
+    if form < 3:  # a half of the last decimal place, and its neighbours
         after = random.choice(("5", "4" + "9" * random.randrange(1, 40), "5" + "0" * random.randrange(40) + random.choice("01"), "50"))
         return sign + shift(whole + after, decimals + len(after))
     text = random.choice((whole, whole + ".", shift(whole, random.randrange(25)), "." + whole,
@@ -72,7 +72,7 @@ def table(values, decimals):
 
 
 def compare(kind, decimals):
-    """Reads numbers as words, fields, cells and members, and names one that is read otherwise."""
+    """Reads numbers as words, fields, cells and members, and reports one that is read wrongly."""
     texts = [draw(decimals) for _ in range(120)]
     column = {"int": "int", "fixed": f".{decimals}", "round": f"round.{decimals}"}[kind]
     option = {"fixed": str(decimals), "round": f"round.{decimals}"}.get(kind)
@@ -99,7 +99,7 @@ def compare(kind, decimals):
 
 
 def bounds(decimals):
-    """Bounds have exponents too, and no more decimals than the column."""
+    """Bounds also have exponents, and no more decimal places than the column."""
     column = f"1:round.{decimals}"
     texts = [shift(str(random.randrange(10 ** 6)), random.randrange(9)) for _ in range(100)]
     values = [read("round", decimals, text) for text in texts]

@@ -1,4 +1,4 @@
-"""What the screen shows: bins of times, tables and pictures, against plain Python.
+"""Output at a terminal and in images: bins of timestamps, tables and images, against plain Python.
 
 usage: screen.py GPUHIST TEST
 """
@@ -35,7 +35,7 @@ def gpuhist(arguments, text, **environment):
 
 
 def at_terminal(arguments, text, columns, lines=24, **environment):
-    """What a terminal of that size gets, without colours."""
+    """Returns the output at a terminal of that size, without colours."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     with open("in", "w") as file:
@@ -68,7 +68,7 @@ def width_of(text):
 
 
 def check_bars(rows, wanted):
-    """Rows (count, bar, percent) against counts: bars are proportional, percentages have a decimal."""
+    """Rows (count, bar, percent) against counts: bars are proportional, percentages have one decimal place."""
     most = max(wanted)
     longest = max(sum(BLOCKS[c] for c in bar) for _, bar, _ in rows)
     for (count, bar, percent), value in zip(rows, wanted):
@@ -81,7 +81,7 @@ def check_bars(rows, wanted):
 
 
 def test_tables():
-    """uniq at a terminal: each value with its count, its bar and its share, in columns that line up."""
+    """uniq at a terminal: each value with its count, its bar and its share, in aligned columns."""
     dice = random.Random(2)
     for kind, draw in (("int", lambda: str(dice.randrange(-50, 200) ** 3)),
                        (".2", lambda: f"{dice.gauss(5, 4):.2f}"),
@@ -106,7 +106,7 @@ def test_tables():
                        and value.endswith(shown[1]), cell[2], value)
                 expect(kind in ("int", ".2") or not cell[1], "strings are left", cell[0])
             expect(columns < 100 or "\u2026" not in "".join(lines), "cut without need", columns)
-        # Without a bar; and what other outputs get does not depend on the terminal.
+        # Without a bar; other outputs do not depend on the terminal.
         table = at_terminal(["uniq", "-f", f"1:{kind}", "--no-plot"], text, 200).splitlines()
         expect_equal([line.split() for line in table[1:]], [[*value.split(), count] for value, count in rows])
         tsv = gpuhist(["uniq", "-f", f"1:{kind}"], text)
@@ -142,7 +142,7 @@ def test_results():
             sides = len({row[column] for row in starts}), len({row[column] for row in ends})
             expect(1 in sides, "a column that does not line up", arguments, *lines)
         expect_equal(at_terminal([*arguments, "--header-out"], text, 120).splitlines(), lines)
-    # Groups and values are called by their names, or by their numbers.
+    # Groups and values have their names, or their numbers.
     for arguments, names in (
             (["uniq", "-d", ",", "-f", "2", "--by", "1", "--no-plot"], ["field 1", "field 2", "count"]),
             (["reduce", "sum", "-d", ",", "-f", "2,3", "--by", "1,3"], ["column", "field 1", "field 3", "sum"]),
@@ -150,9 +150,9 @@ def test_results():
             (["uniq", "-f", "0:text", "--no-plot"], ["line", "count"])):
         head = at_terminal(arguments, "k,n,x\n" * ("n" in arguments) + text, 120).splitlines()[0]
         expect_equal(re.split("  +", head.strip()), names, arguments)
-    # A number alone stands as it is; so do results to a pipe.
+    # A single number is unchanged; so are results to a pipe.
     expect_equal(at_terminal(["reduce", "sum", "-d", ",", "-f", "2"], "a,5,1\n", 80), "5\n")
-    # Nothing of the input reaches the terminal that could change it.
+    # No input that could change the terminal reaches it.
     odd = at_terminal(["uniq", "-f", "0:text"], "a\x1b[2J\tb\u202e\n", 80)
     expect("\x1b" not in odd and "\u202e" not in odd and "a?[2J" in odd, repr(odd))
     picture = at_terminal(["uniq", "-f", "1:text", "--title", "T", "--label", "the label", "--log-count"], "a b\nc\nc\n", 80)
@@ -162,7 +162,7 @@ def test_results():
     expect_equal([line.split() for line in plot[1:]], [["c", "2", "\u2588" * 55, "66.7%"], ["other", "1", "33.3%"]])
 
 
-# --- times ---------------------------------------------------------------------------------------
+# --- timestamps ----------------------------------------------------------------------------------
 
 EPOCH = datetime.datetime(1970, 1, 1)
 SECOND = datetime.timedelta(seconds=1)
@@ -178,7 +178,7 @@ def step_of(text):
 
 
 def begin_of(time, step):
-    """Where the bucket of a time begins."""
+    """Returns the start of the bucket of a timestamp."""
     count, unit = step
     if unit in ("mo", "y"):
         count *= 12 if unit == "y" else 1
@@ -190,7 +190,7 @@ def begin_of(time, step):
 
 
 def consists(step, unit):
-    """Whether a bucket consists of whole ones of another."""
+    """Returns whether a bucket consists of whole buckets of another width."""
     (count, name), (of_count, of_name) = step, unit
     months = count * {"mo": 1, "y": 12}.get(name, 0)
     of_months = of_count * {"mo": 1, "y": 12}.get(of_name, 0)
@@ -206,7 +206,7 @@ def consists(step, unit):
 
 
 def round_bins(times, unit, most):
-    """The counts of the narrowest round buckets of whole units that are at most `most`."""
+    """Returns the counts of the narrowest round buckets of whole units, at most `most` buckets."""
     for step in [unit, *(s for s in map(step_of, STEPS) if consists(s, unit))]:
         bins = collections.Counter(begin_of(time, step) for time in times)
         low, high = min(bins), max(bins)
@@ -234,7 +234,7 @@ def drawn_times(dice):
 
 
 def test_times():
-    """Automatic bins of times are of round widths, and begin at multiples of these."""
+    """Automatic bins of timestamps have round widths, and begin at multiples of these."""
     dice = random.Random(1)
     for times in drawn_times(dice):
         text = "".join(written(t) + "\n" for t in times)
@@ -244,7 +244,7 @@ def test_times():
             got = [line.split("\t") for line in gpuhist(["-f", kind], text).splitlines()]
             expect_equal([(cells[0], int(cells[-1])) for cells in got],
                          [(written(t), n) for t, n in sorted(bins.items())], kind)
-        # In the terminal as many as it has lines; the label is the beginning, the date where it changes.
+        # The terminal shows as many as it has lines; labels have the start, and the date where it changes.
         bins = sorted(round_bins(times, (1, "s"), 20).items())
         lines = [line for line in gpuhist(["-f", "1:time", "--plot"], text, LINES="24").splitlines()
                  if " 0" != line[-2:] and "..." not in line]
@@ -271,7 +271,7 @@ def test_time_units():
     lines = gpuhist(["-f", "1:time", "--range", "2026-03-02T05:00:00Z:2026-03-04T09:30:00Z"], text).splitlines()
     expect_equal([line.split("\t")[0] for line in lines[:2]], ["2026-03-02T05:00:00Z", "2026-03-02T06:00:00Z"])
     expect_equal(lines[-1].split("\t")[:2], ["2026-03-04T09:00:00Z", "2026-03-04T09:30:00Z"])
-    # Many buckets share lines of a round width, and the picture says so.
+    # Many buckets share lines of a round width, and the image says so.
     plot = gpuhist(["uniq", "-f", "1:time/1m", "--plot"], text, LINES="24").splitlines()
     expect_equal(plot[0], "each line combines 1d")
     expect_equal([line.split()[0] for line in plot[1:3]], ["2026-03-01", "2026-03-02"])
@@ -307,7 +307,7 @@ def test_time_ticks():
         text = "".join(f"{written(t)} {i % 7}\n" for i, t in enumerate(times))
         for arguments in ["-f", "1:time"], ["uniq", "-f", "1:time"], ["-f", "2", "--by", "1:time"], [
                 "-f", "1:time", "--width", "1m"]:
-            if "--by" in arguments and seconds > 1000:  # cells of a week, of which no year begins one
+            if "--by" in arguments and seconds > 1000:  # cells of a week, none of which starts a year
                 continue
             picture = gpuhist([*arguments, "--format", "svg"], text)
             labels, shown = ticks_of(picture)
@@ -332,7 +332,7 @@ def power_edges(decimals, parts, most):
 
 
 def test_powers():
-    """--log2 of decimals: 1, 2, 4, ... and 1/2, 1/4, ... of what is printed, for any number of decimals."""
+    """--log2 of decimals: 1, 2, 4, ... and 1/2, 1/4, ... of the printed unit, for any number of decimals."""
     dice = random.Random(4)
     for decimals in 1, 2, 3, 6, 9, 15, 18:
         for parts in 0, 1, 3:
@@ -347,7 +347,7 @@ def test_powers():
                          [[edges[i], edges[i + 1], n] for i, n in sorted(wanted.items())], decimals, parts)
     expect_equal(gpuhist(["--log2", "-f", "1:.2"], "0.25\n3\n5\n-1.5\n"),
                  gpuhist(["--log2=0", "--decimals", "2"], "0.25\n3\n5\n-1.5\n"))
-    # Lines that combine bins do not go below 0 if no value does, and say what they are.
+    # Lines that combine bins do not extend below 0 if no value does, and are labelled.
     plot = gpuhist(["--log2", "-f", "1", "--plot"], "".join(f"{2**i}\n" for i in range(40)) + "0\n", LINES="24").splitlines()
     expect_equal(plot[0], "each line combines 4 bins")
     expect(plot[1].split()[0] == "0..1" and plot[2].split()[0] == "1..16", plot)
@@ -380,7 +380,7 @@ def test_labels():
 
 
 def test_zone_ticks():
-    """With --tz, ticks are where the days of the zone begin, also where one of them has 25 hours."""
+    """With --tz, ticks are at the starts of the zone's days, also if a day has 25 hours."""
     if not os.path.exists("/usr/share/zoneinfo/America/New_York"):
         return
     begin = datetime.datetime(2026, 10, 28, 3, 17)
@@ -399,7 +399,7 @@ def test_zone_ticks():
 
 
 def messages_at_terminal(arguments, columns):
-    """What a terminal as wide as that shows of standard error."""
+    """Returns standard error as shown by a terminal of that width."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     subprocess.run([GPUHIST, *arguments], stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, stderr=slave, env=PLAIN)

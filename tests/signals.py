@@ -2,8 +2,8 @@
 
 usage: signals.py GPUHIST TEST ENGINE...
 
-Nothing depends on how long something takes: a test waits until what it waits for has happened, and
-the caller limits the whole.
+Nothing depends on durations: a test waits until the expected event has happened, and the caller
+limits the total time.
 """
 
 import array
@@ -33,7 +33,7 @@ def check(right, what):
 
 
 def usual_signals():
-    """What a job of a shell in the background would ignore."""
+    """Ignores the signals that a shell's background job ignores."""
     for number in ENDING:
         signal.signal(number, signal.SIG_DFL)
 
@@ -58,13 +58,13 @@ def survivors():
 
 
 def state(process):
-    """The letter that /proc has for what the process does."""
+    """Returns the letter of the process's state in /proc."""
     with open(f"/proc/{process.pid}/stat") as file:
         return file.read().rsplit(")", 1)[1].split()[0]
 
 
 def wait_until_blocking_usr1(process):
-    """From then on it cannot be killed by it."""
+    """Waits until SIGUSR1 cannot kill it."""
     while True:
         for task in os.listdir(f"/proc/{process.pid}/task"):
             with open(f"/proc/{process.pid}/task/{task}/status") as status:
@@ -76,7 +76,7 @@ def wait_until_blocking_usr1(process):
 
 
 def fill(process):
-    """Writes until the pipe takes no more, and returns: what was taken is at work or waits."""
+    """Writes until the pipe is full, and returns: the written data is in use or waits."""
     os.set_blocking(process.stdin.fileno(), False)
     for _ in range(1000):
         try:
@@ -106,7 +106,7 @@ def test_end(engine):
 
 
 def test_end_at_output(engine):
-    """It waits for its reader, who takes nothing."""
+    """It waits for its reader, which reads nothing."""
     for number, threads in itertools.product(ENDING, THREADS):
         process = start(["stalin-sort", "--engine", engine, "--threads", threads])
         fill(process)
@@ -120,7 +120,7 @@ def test_end_at_output(engine):
 
 
 def test_end_of_file(engine):
-    """-o: at whatever moment the end comes, the file is the old one or the new one."""
+    """-o: whenever the run ends, the file is the old one or the new one."""
     complete = counts()
     dice = random.Random(8)
     seen = set()
@@ -150,14 +150,14 @@ def test_end_of_file(engine):
     check(complete in seen, "no run was completed")
 
 
-# All that end a process and can be sent to it without harm to the machine.
+# All signals that end a process and can be sent to it without harm to the machine.
 ENDING_ALL = [number for number in signal.valid_signals() if number not in (
     signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, signal.SIGCONT, signal.SIGTSTP, signal.SIGTTIN,
     signal.SIGTTOU, signal.SIGURG, signal.SIGWINCH, signal.SIGUSR1, signal.SIGXFSZ)]
 
 
 def send_to_thread(process, thread, number):
-    """As a signal that comes of what the thread does, such as SIGPIPE."""
+    """Sends a signal like one caused by the thread, such as SIGPIPE."""
     libc = ctypes.CDLL(None, use_errno=True)
     check(libc.tgkill(process.pid, thread, number) == 0, "tgkill")
 
@@ -175,12 +175,12 @@ def usual_and_no_core():
 
 
 def without_proc(command):
-    """To be run where there is no /proc, so that files get temporary names."""
+    """Returns the command line without /proc, so that files get temporary names."""
     return ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "-", *command]
 
 
 def test_end_of_named(engine):
-    """Files with temporary names are gone, whatever signal ends it, and whichever thread it is for."""
+    """Files with temporary names are removed, for any signal that ends the run, sent to any thread."""
     if subprocess.run(without_proc(["true"]), stderr=subprocess.DEVNULL).returncode != 0:
         print("no temporary names without root's rights")
         return
@@ -212,7 +212,7 @@ def test_end_of_named(engine):
 
 
 def test_pipe_of_named(engine):
-    """SIGPIPE of a thread that writes, while the purged have a file with a temporary name."""
+    """SIGPIPE of a thread that writes, while the dropped values have a file with a temporary name."""
     if subprocess.run(without_proc(["true"]), stderr=subprocess.DEVNULL).returncode != 0:
         return
     for threads in THREADS:
@@ -230,7 +230,7 @@ def test_pipe_of_named(engine):
 
 
 def test_ignored(engine):
-    """What its parent ignores, as nohup does, is ignored."""
+    """Signals that its parent ignores, like nohup, are ignored."""
     def ignore():
         for number in ENDING:
             signal.signal(number, signal.SIG_IGN)
@@ -247,10 +247,10 @@ def test_ignored(engine):
               f"status {process.returncode}, {threads} threads")
 
 
-# --- a reader that goes --------------------------------------------------------------------------
+# --- a reader that ends --------------------------------------------------------------------------
 
 def start_without_reader(arguments, is_ignored):
-    """Standard output is a pipe that nobody reads; Python itself ignores SIGPIPE."""
+    """Standard output is a pipe without a reader; Python itself ignores SIGPIPE."""
     reader, writer = os.pipe()
     os.close(reader)
     process = start(arguments, stdout=writer, restore_signals=not is_ignored)
@@ -277,7 +277,7 @@ def test_pipe(engine):
 # --- signals that change nothing -----------------------------------------------------------------
 
 def copy(engine, disturb):
-    """stalin-sort from a FIFO to a FIFO, again and again the same, while it is disturbed."""
+    """stalin-sort from a FIFO to a FIFO, repeatedly with the same data, while it is disturbed."""
     with tempfile.TemporaryDirectory() as directory:
         source, out = (os.path.join(directory, name) for name in ("in", "out"))
         os.mkfifo(source)
@@ -343,7 +343,7 @@ def test_stop(engine):
 
 
 def test_stopped_reader(engine):
-    """Ended while it is stopped: when it goes on, it ends."""
+    """Ended while it is stopped: it ends when it continues."""
     process = start(["stalin-sort", "--engine", engine])
     fill(process)
     process.send_signal(signal.SIGSTOP)

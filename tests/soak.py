@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Draws the cases of laws.py for so many seconds, and makes those that fail shorter.
+"""Draws the cases of laws.py for SECONDS seconds, and shrinks those that fail.
 
 usage: soak.py GPUHIST SECONDS [SEED [LAW]]
 
-Each case is a law and a number, from SEED on. One that fails is tried again with fewer rows and
-conditions, read in a plain way, as long as it fails, and its shortest command is printed with what
-draws it again. Its files stay in the working directory. Ends with status 1 if a case failed.
+Each case is a law and a number, from SEED on. A failing case is tried again with fewer rows and
+conditions, read in a plain way, as long as it fails. Its shortest command is printed with the arguments
+that draw it again. Its files stay in the working directory. Ends with status 1 if a case failed.
 
 A sanitizer that ends the program is a failure like any other: a soak of such a build needs no more.
 """
@@ -21,14 +21,14 @@ SHRINK_SECONDS = 60  # for each case that fails
 
 
 def try_case(gpuhist, law, number, limits):
-    """Why the case fails, or None."""
+    """Returns the reason of the case's failure, or None."""
     laws.LIMITS.clear()
     laws.LIMITS.update(limits)
     try:
         laws.run_case(gpuhist, law, number)
     except laws.Failure as failure:
         return str(failure)
-    except (AssertionError, ArithmeticError, LookupError, ValueError) as error:  # what was printed is not to be read
+    except (AssertionError, ArithmeticError, LookupError, ValueError) as error:  # unreadable output
         return f"{type(error).__name__}: {error}"
     return None
 
@@ -40,7 +40,7 @@ def count_rows(law, number):
 
 
 def shrink(gpuhist, law, number, reason):
-    """Makes a case that fails shorter. Returns its limits, and why it then fails."""
+    """Shrinks a failing case. Returns its limits, and the reason of its failure."""
     ends = time.monotonic() + SHRINK_SECONDS
     laws.LIMITS.clear()
     best, rows = {}, list(range(count_rows(law, number)))
@@ -56,7 +56,7 @@ def shrink(gpuhist, law, number, reason):
         if not set(more) & set(best):
             accept({**best, **more})
     size = max(1, len(rows) // 2)
-    while rows and time.monotonic() < ends:  # leaves out so many rows at a time
+    while rows and time.monotonic() < ends:  # omits this many rows at a time
         at, left_out = 0, False
         while at < len(rows) and time.monotonic() < ends:
             fewer = rows[:at] + rows[at + size:]

@@ -17,7 +17,7 @@ COUNT = 20011
 
 
 def distributions(dtype, rng):
-    """Names and arrays: what a stream looks like, up to the limits of the type."""
+    """Names and arrays: kinds of streams, up to the limits of the type."""
     info = np.iinfo(dtype)
     low, high = int(info.min), int(info.max)
     uniform = rng.integers(low, high, COUNT, dtype=dtype, endpoint=True)
@@ -38,7 +38,7 @@ def distributions(dtype, rng):
 
 
 def survivors(values, strict, descending):
-    """A mask of the elements that are kept, by the definition."""
+    """Returns a mask of the kept elements, by the definition."""
     kept = np.zeros(len(values), bool)
     last = None
     for i, value in enumerate(values.tolist()):

@@ -1,10 +1,10 @@
-"""What --save has written, merge reads back and prints as the run did; and it refuses the state of another job.
+"""merge reads the state of --save and prints the run's result; it rejects the state of another job.
 
-usage: states.py GPUHIST [JOBS [SEED]]      GPUHIST_TEST_ALL=1: goes on after a failure
+usage: states.py GPUHIST [JOBS [SEED]]      GPUHIST_TEST_ALL=1: continues after a failure
 
-Draws so many jobs: an operation, its bins, reductions or predicates, columns of every kind, and an input
-that has them. Of each, the run prints what merge prints of its state, in a format that is drawn too. A
-second job differs in one thing that changes what the result means: merge refuses the two states together.
+Draws JOBS jobs: an operation, its bins, reductions or predicates, columns of every kind, and an input
+with them. For each, the run and the merge of its state print the same, in a random format. A second job
+differs in one thing that changes the meaning of the result: merge rejects the two states together.
 """
 
 import io
@@ -18,7 +18,7 @@ import tempfile
 import numpy as np
 
 INTEGERS = ["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"]
-LEAST_ACCEPTED = 0.6  # of the jobs that are drawn; the others are refused as they go with no input
+LEAST_ACCEPTED = 0.6  # of the drawn jobs; the others are rejected because they fit no input
 FORMATS = ["tsv", "tsv", "csv", "json", "jsonl"]
 
 
@@ -31,7 +31,7 @@ def require(holds, *what):
         raise SystemExit("\n".join(str(w) for w in what))
 
 
-# --- columns: a kind, and how a value of it is written ----------------------------------------------
+# --- columns: a kind, and the notation of its values ------------------------------------------------
 
 def integer(rng):
     return str(rng.randrange(120) if rng.random() < 0.8 else rng.randrange(-120, 120))
@@ -74,7 +74,7 @@ def quoted(name):
 
 
 class Drawn:
-    """A job and its input. `again` has another in which one thing differs."""
+    """A job and its input. `again` has another job that differs in one thing."""
 
     def __init__(self, rng):
         self.rng = rng
@@ -184,7 +184,7 @@ class Drawn:
 
 
 def other(rng, job):
-    """Another job, of which one thing differs, and what that is; its input has the same places."""
+    """Returns another job that differs in one thing, and that thing; its input has the same places."""
     made = Drawn.__new__(Drawn)
     made.__dict__.update(job.__dict__, kinds=list(job.kinds), names=list(job.names), more=list(job.more),
                          types=list(job.types), rng=rng)
@@ -232,7 +232,7 @@ def save(gpuhist, job, state):
 
 
 def check(gpuhist, seed):
-    """Returns whether the job was one, and whether another was refused."""
+    """Returns whether the job was valid, and whether another was rejected."""
     rng = random.Random(seed)
     job = Drawn(rng)
     for state in ("one", "another"):

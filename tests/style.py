@@ -4,7 +4,7 @@ comment, places outside the table of kinds that name a kind, and comparisons wit
 
 usage: style.py SOURCE-TREE [FOLDER...]        (default: src cuda tests/unit)
 
-Relies on .clang-format: the braces of a function, and no others, stand alone on lines of the same
+Relies on .clang-format: only the braces of a function are on separate lines of the same
 indentation. A function's lines include its declaration.
 """
 import pathlib
@@ -13,7 +13,7 @@ import sys
 
 LINES_MAX = 100
 COLUMNS_MAX = 100
-# The table, and what says which kind numbers are that no column gives one.
+# The table, and the code that gives the kind of numbers without a column.
 KINDS_ARE_NAMED = ("src/value/kind.h", "src/value/kind.c", "src/cli/options_columns.c")
 BEFORE_DECLARATION = re.compile(r"^$|^\s*#|[;}\\]$|\*/$|^\s*//")
 
@@ -39,14 +39,14 @@ def find_macros(lines):
 
 
 def find_kinds(lines):
-    """Yields the lines that name a row of the table of kinds: others ask what a kind can do."""
+    """Yields the lines that name a row of the table of kinds: other code asks for properties of a kind."""
     for number, line in enumerate(lines, 1):
         for name in re.findall(r"\bKIND_(?:INT|HEX|FIXED|TIME|LOCAL_TIME|IP|TEXT)\b", line):
             yield number, f"{name} outside the table of kinds"
 
 
 def find_formats(lines):
-    """Yields the lines that ask which output format it is: others ask what a format has."""
+    """Yields the lines that compare the output format: other code asks for properties of a format."""
     for number, line in enumerate(lines, 1):
         if re.search(r"[=!]= &print_[a-z]+\b", line):
             yield number, "a comparison with a format"

@@ -1,4 +1,4 @@
-"""Pictures (--format svg) as a reader of XML sees them, against the rows that tsv prints.
+"""SVG images (--format svg), read as XML, against the rows that tsv prints.
 
 usage: svg.py GPUHIST TEST
 """
@@ -27,7 +27,7 @@ def gpuhist(arguments, values):
 
 
 class Picture:
-    """The parts of a picture. What it may not have, such as references, is an error."""
+    """The parts of an image. Forbidden parts, such as references, are errors."""
 
     def __init__(self, text):
         self.text = text
@@ -61,7 +61,7 @@ class Picture:
                    and width > 0 and height > 0, "outside the picture", ET.tostring(bar))
 
     def place(self, ticks, value):
-        """Where a value is on an axis, by its first and last tick."""
+        """Returns the position of a value on an axis, by its first and last tick."""
         (from_place, low), (to_place, high) = ticks[0], ticks[-1]
         value, low, high = float(value), float(low), float(high)
         if self.is_logarithmic and ticks is self.counts:
@@ -74,7 +74,7 @@ def draw(arguments, values):
 
 
 def rows_of(arguments, values):
-    """(name, count, percent) of the rows that tsv prints and that are not empty."""
+    """Returns (name, count, percent) of the non-empty rows of tsv."""
     for line in gpuhist([*(a for a in arguments if a != "--log-count"), "--percent"], values).splitlines():
         *bin, count, percent = line.split("\t")
         if bin != ["other"] and bin != ["other", ""] and int(count):
@@ -82,7 +82,7 @@ def rows_of(arguments, values):
 
 
 def check(arguments, values, is_linear=False):
-    """Tooltips, and the places of the bars by the ticks of both axes."""
+    """Checks tooltips, and the positions of the bars by the ticks of both axes."""
     picture = draw(arguments, values)
     rows = list(rows_of(arguments, values))
     is_grouped = are_grouped(name for name, _, _ in rows)
@@ -191,7 +191,7 @@ def numbers_of(picture):
 
 
 def test_widths():
-    """Bars are as wide as their bins, those of single values at most 40 pixels; counts are above where they fit."""
+    """Bars have the width of their bins, those of single values at most 40 pixels; counts are above if they fit."""
     for arguments in ["uniq"], ["--width", "10"], [], ["--log2"]:
         picture = check(arguments, [5] * 1234)
         expect_equal([(int(bar.get("width")), 2 * int(bar.get("x")) + int(bar.get("width"))) for bar in picture.bars],
@@ -264,7 +264,7 @@ def test_many():
 
 
 def test_names():
-    """Strings and addresses are horizontal bars, with their names, counts and percentages."""
+    """Strings and IP addresses are horizontal bars, with their names, counts and percentages."""
     dice = random.Random(7)
     for kind, draw_one in (("text", lambda: "/" + "".join(dice.choice("ab<&>\"'\u00e9\u4e2da\u0301") for _ in range(
             dice.choice((0, 3, 30, 60))))), ("ip", lambda: f"10.{dice.randrange(9)}.0.{dice.randrange(300) % 256}")):
@@ -320,7 +320,7 @@ def test_empty():
 
 
 def test_escaping():
-    """Texts that the user gives: the name of a field, the title and the label."""
+    """Strings from the user: the name of a field, the title and the label."""
     for title, shown in [("a & <b> \"c\" 'd'", None), ("]]></title><script>", None), ("\x1b[31m\u4e2d\n", "?[31m\u4e2d?"),
                          ("\u00e9" * 500, None), ("", None)]:
         text = gpuhist(["uniq", "--format", "svg", "--title", title, "--label", title], [3, 3, 5])

@@ -1,8 +1,8 @@
-"""The tasks of the documents: each command of their tables, as it stands there, prints what Python works out here.
+"""The tasks of the documents: each command of their tables, unchanged, prints Python's result.
 
 usage: tasks.py GPUHIST DOCUMENT...
 
-The commands run in a directory with the files that they name, whose rows are drawn. A task without an
+The commands run in a directory with the files that they name, with random rows. A task without an
 answer here is an error, and so is an answer without a task.
 """
 import collections
@@ -23,7 +23,7 @@ import numpy
 
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 NOW = int(datetime.datetime(2026, 11, 21, 14, tzinfo=datetime.timezone.utc).timestamp())
-LOGS = 9  # one as it is written, and eight older ones, compressed
+LOGS = 9  # a current one, and eight older ones, compressed
 
 Request = collections.namedtuple("Request", "client at path status bytes ms price")
 
@@ -53,7 +53,7 @@ def instant(seconds):
 
 
 class Files:
-    """Makes the files in the working directory, and keeps what is in them."""
+    """Makes the files in the working directory, and keeps their contents."""
 
     def __init__(self, rng):
         self.logs = [list(draw_requests(rng, NOW, 300)) for _ in range(LOGS)]
@@ -84,7 +84,7 @@ class Files:
         numpy.save("ids.npy", self.array)
 
 
-# --- what is right -------------------------------------------------------------------------------
+# --- expected results ----------------------------------------------------------------------------
 
 def lines(rows):
     return "".join("\t".join(map(str, row)) + "\n" for row in rows)
@@ -112,13 +112,13 @@ def groups(rows, key, value):
 
 
 def bin_of(value):
-    """Of eight in each power of 2."""
+    """Returns the bin, of eight sub-bins per power of 2."""
     width = max(1, 1 << (value.bit_length() - 4))
     return value // width * width, value // width * width + width
 
 
 def equal_bins(values, count):
-    """From the least to the greatest: a bin holds the integers from its edge up to the next one."""
+    """From the smallest to the largest: a bin holds the integers from its edge up to the next one."""
     first, span = min(values), max(values) + 1 - min(values)
     edges = [first - (-i * span // count) for i in range(count + 1)]
     found = collections.Counter((value - first) * count // span for value in values)
@@ -150,7 +150,7 @@ def check_map(files):
     return "" if svg_cells("map.svg") == wanted else str(wanted)
 
 
-# The task, and what its command prints: nothing if it writes a file that is right.
+# The task, and the output of its command: nothing if it writes a correct file.
 ANSWERS = {
     "count each HTTP status in all logs, rotated or not":
         lambda files: counts(row.status for log in files.logs for row in log),

@@ -2,10 +2,10 @@
 
 usage: text.py GPUHIST RUNS SEED ENGINE...
 
-Each run is on an ENGINE drawn by lot, or on several that are joined by "+"; cpu:ISA limits the
+Each run is on a random ENGINE, or on several that are joined by "+"; cpu:ISA limits the
 instruction set.
 Every input is read as a file, standard input, a pipe written in random pieces, zstd or gzip, with
-the smallest chunks that text may have, so that lines and values are cut everywhere and lines are
+the smallest chunks for text, so that lines and values are cut everywhere and lines are
 longer than a chunk. The reference splits lines as the manual says and shares nothing with gpuhist.
 """
 import csv
@@ -29,12 +29,12 @@ POLICIES = ("abort", "fail", "warn", "ignore")
 
 
 def parts_of_csv(line, delimiter):
-    """The parts of a line with quotes, and from where on it is wrong, or None."""
+    """Returns the parts of a line with quotes, and the position of its first invalid quote, or None."""
     end = rb"(?=%s|\Z)" % re.escape(delimiter)
     blanks = b"[" + b" \t".replace(delimiter, b"") + b"]+"
     part = re.compile(rb'(?:"((?:[^"]|"")*)"|((?!"|%s")[^%s]*))' % (blanks, re.escape(delimiter)) +
                       end, re.DOTALL)
-    parts, read, at = [], [], 0 # as they stand, and as they are read
+    parts, read, at = [], [], 0 # as written, and as read
     while at <= len(line):
         found = part.match(line, at)
         if not found:
@@ -50,8 +50,8 @@ def parts_of_csv(line, delimiter):
 
 
 def values_of_line(line, field, delimiter, quoted, columns=0):
-    """The parts of a line that stand for values; if it is missing, how many there are and it wants;
-    if there are others than `columns` words, how many there are, and 0, and should be."""
+    """Returns the parts of a line that are values. If the field is missing: its number of parts and the
+    wanted field. If it does not have `columns` words: its number of words, 0, and the expected number."""
     line = line[:-1] if line.endswith(b"\r") else line
     if not line.strip(b" \t"):
         return []
@@ -73,7 +73,7 @@ def values_of_line(line, field, delimiter, quoted, columns=0):
 
 
 def report(token, command):
-    """What is told of an invalid token, as far as it is certain."""
+    """Returns the certain part of the report about an invalid token."""
     if isinstance(token, tuple):
         if len(token) == 3:
             return b"wrong number of fields: the line has %d, the header %d" % (token[0], token[2])
@@ -95,7 +95,7 @@ def report(token, command):
 
 
 def value_to_report(token, command):
-    """The number that is out of range, or one that is so as well; None if the token is no number."""
+    """Returns the out-of-range number, or another out-of-range one; None if the token is not a number."""
     decimals = int(command[command.index("--decimals") + 1]) if "--decimals" in command else 0
     if "--base" in command and command[command.index("--base") + 1] == "16":
         parsed = re.fullmatch(rb"([+-]?)(?:0[xX])?([0-9a-fA-F]+)", token)
@@ -112,11 +112,11 @@ def value_to_report(token, command):
         if not parsed:
             return None
         digits = parsed[2]
-    return int(parsed[1] + (digits.lstrip(b"0")[:40] or b"0")) # int() takes 4300 digits
+    return int(parsed[1] + (digits.lstrip(b"0")[:40] or b"0")) # int() accepts 4300 digits
 
 
 def advice_of(token, command):
-    """The options that are advised for a token that is no integer."""
+    """Returns the options advised for a token that is not an integer."""
     if "--decimals" in command or "--base" in command and command[command.index("--base") + 1] == "16":
         return b""
     point = re.fullmatch(rb"[+-]?[0-9]*\.([0-9]{1,18})", token)
@@ -130,7 +130,7 @@ def advice_of(token, command):
 
 
 def fixed_value_of(token, decimals):
-    """As value_of, in units of the last decimal, by the decimal module, which also knows NaN and 1_0."""
+    """Like value_of, in units of the last decimal place, by the decimal module, which also accepts NaN and 1_0."""
     if not re.fullmatch(rb"[+-]?([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?", token):
         return None
     try:
@@ -142,18 +142,18 @@ def fixed_value_of(token, decimals):
 
 
 def value_of(token, notation):
-    """The number that a token stands for, or None."""
+    """Returns the number of a token, or None."""
     if notation.startswith("."):
         return fixed_value_of(token, int(notation[1:]))
     if notation == "16":
         parsed = re.fullmatch(rb"([+-]?)(?:0[xX])?([0-9a-fA-F]+)", token)
         return int(parsed[1] + parsed[2], 16) if parsed else None
-    parsed = re.fullmatch(rb"([+-]?)0*([0-9]{1,40})", token) # int() takes 4300 digits
+    parsed = re.fullmatch(rb"([+-]?)0*([0-9]{1,40})", token) # int() accepts 4300 digits
     return int(parsed[1] + parsed[2]) if parsed else None
 
 
 def read(data, rules, limits, columns=0):
-    """The values, and (line, token) of each that is invalid."""
+    """Returns the values, and (line, token) of each invalid one."""
     field, delimiter, quoted, notation = rules
     values, invalid = [], []
     for number, line in enumerate(data.split(b"\n"), 1):
@@ -171,7 +171,7 @@ def read(data, rules, limits, columns=0):
 
 
 def write_number(rng, value, notation):
-    """A token that stands for the value."""
+    """Returns a token for the value."""
     if notation == "16":
         return (rng.choice(["%s%x", "%s%X", "%s0x%x", "%s0X%X", "%s0x00%x"]) %
                 ("-" * (value < 0), abs(value))).encode()
@@ -191,7 +191,7 @@ def write_number(rng, value, notation):
 
 
 def random_token(rng, limits, notation):
-    """Mostly good values, some at the limits or behind them, some that are no integers at all."""
+    """Mostly valid values, some at or beyond the limits, some that are not integers."""
     kind = rng.random()
     if notation != "10" and kind < 0.85:
         low, high = limits
@@ -209,14 +209,14 @@ def random_token(rng, limits, notation):
 
 
 def usual_token(rng, limits, notation):
-    """A value that may be, of any length."""
+    """Draws a valid value of any length."""
     bits = rng.randint(1, 64)
     return write_number(rng, max(limits[0], min(limits[1], rng.choice([1, 1, 1, -1]) *
                                                 rng.getrandbits(bits))), notation)
 
 
 def quote(rng, token, delimiter, good):
-    """The token in quotes, or something else, right or, unless `good`, also wrong."""
+    """Returns the token in quotes, or another field, valid or, unless `good`, perhaps invalid."""
     kind = rng.random()
     if kind < 0.3:
         return b'"' + token.replace(b'"', b'""') + b'"'
@@ -255,7 +255,7 @@ def random_text(rng, limits, delimiter, quoted, notation):
 
 
 def write_in_pieces(pipe, data, rng):
-    """As a writer that begins with small pieces, and goes on with others of some size."""
+    """Writes like a program that begins with small pieces, and continues with others of some size."""
     size = rng.choice([4095, 4096, 4097, 65536, 100000])
     at = 0
     try:
@@ -269,7 +269,7 @@ def write_in_pieces(pipe, data, rng):
 
 
 def run(command, how, data, name, rng):
-    """Runs gpuhist on the data; returns its status, output and errors, and what it calls the file."""
+    """Runs gpuhist on the data; returns its status, output and errors, and its name of the file."""
     if how == "file":
         done = subprocess.run([*command, name], capture_output=True, timeout=60, check=False)
         return done.returncode, done.stdout, done.stderr, name
@@ -287,13 +287,13 @@ def run(command, how, data, name, rng):
 
 
 def has_returns_for_ends(data):
-    """Whether the lines of a text end with carriage returns alone, if lines matter."""
+    """Returns whether lines end only with carriage returns, if lines matter."""
     start = data[:65536]
     return b"\n" not in start and re.search(rb"\r.", start, re.DOTALL) is not None
 
 
 def expect(values, invalid, policy, notation):
-    """Status, output, and which invalid values are reported."""
+    """Returns the status, the output, and the reported invalid values."""
     if invalid and policy == "abort":
         return 1, b"", invalid[:1]
     decimals = int(notation[1:]) if notation.startswith(".") else 0
@@ -304,13 +304,13 @@ def expect(values, invalid, policy, notation):
     elif values:
         result += b"xor\t%d\n" % functools.reduce(operator.xor, values)
     status = 1 if not values or (invalid and policy == "fail") else 0
-    if not values: # there is no max or xor, so nothing but the error is printed
+    if not values: # max and xor do not exist, so only the error is printed
         result = b""
     return status, result, [] if policy == "ignore" else invalid[:10]
 
 
 def check(command, how, data, name, expected, rng):
-    """Stops with what differs, if anything does; the input is kept."""
+    """Stops with the difference, if any; keeps the input."""
     status, out, err, called = run(command, how, data, name, rng)
     wanted_status, wanted_out, wanted_reports = expected
     lines = data.split(b"\n")
@@ -387,7 +387,7 @@ def main():
                 file.write(packed)
             for engine in rng.choice(engines).split("+"):
                 device, _, instruction_set = engine.partition(":")
-                device = "cpu" if quoted else device # the only one that reads these
+                device = "cpu" if quoted else device # the only one that supports these
                 limit = ["env", f"GPUHIST_ISA={instruction_set}"] if instruction_set else []
                 expected = expect(values, invalid, policy, notation)
                 check([*limit, *command, "--engine", device], how.split(".", maxsplit=1)[0], data,

@@ -1,11 +1,11 @@
-"""A time is read whole or refused: the instant, or an error, and never another instant.
+"""A timestamp is read whole or rejected: the right value, or an error, and never another value.
 
 usage: times.py GPUHIST SEED [MANUAL]
 
-Dates, separators, times of the day, offsets and tails are drawn, each with the instant that a
-person reads in it. They stand in fields divided by blanks, with -d ' ', and in cells of --csv, -d ,
-and --jsonl, and are read as time and localtime. Words that are other fields are drawn as well.
-The rows of the manual's table are read as it says.
+Draws dates, separators, times of day, offsets and tails, each with the value that a person reads in
+it. They are in fields divided by blanks, with -d ' ', and in cells of --csv, -d , and --jsonl, and are
+read as time and localtime. Words of other fields are drawn, too. The rows of the manual's table are
+read as documented.
 """
 import datetime
 import json
@@ -21,7 +21,7 @@ UTC = datetime.timezone.utc
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 PLACES = {"words": [], "blank": ["-d", " "], "csv": ["--csv"], "comma": ["-d", ";"], "jsonl": ["--jsonl"]}
 
-# What is read, and as what: an instant, or None for invalid. `w` words, `c` cells, `*` both.
+# The input and its value: a timestamp, or None for invalid. `w` words, `c` cells, `*` both.
 TABLE = [
     # lines of logs that were misread
     ("w", "2012-07-02 10:22:40,672:DEBUG:x", "2012-07-02T10:22:40"),
@@ -41,7 +41,7 @@ TABLE = [
     ("*", "2024-01-01 10.22.40", None), ("*", "2024-01-01 10-22-40", None), ("*", "2024-01-01 1022", None),
     ("*", "2024-01-01 102240", None), ("*", "2024-01-01;10:22:40", None), ("*", "2024-01-01,10:22:40", None),
     ("*", "2024-01-01+02:00", None), ("*", "2024-01-01Z", None), ("*", "2024-01-01, 10:22:40", None),
-    # times of the day
+    # times of day
     ("*", "2024-01-01T9:05", "2024-01-01T09:05:00"), ("*", "20240101T0905", "2024-01-01T09:05:00"),
     ("*", "20240101T090507.5Z", "2024-01-01T09:05:07"), ("*", "2024-01-01T090507", None),
     ("*", "2024-01-01 24:00:00", None), ("*", "2024-01-01 10:60:00", None),
@@ -78,7 +78,7 @@ TABLE = [
 
 
 def print_of(gpuhist, place, kind, text):
-    """What gpuhist prints: the instant, or None where it is an error."""
+    """Returns gpuhist's timestamp, or None for an error."""
     line = {"csv": '"' + text.replace('"', '""') + '"', "jsonl": json.dumps({"a": text})}.get(place, text)
     column = "a" if place == "jsonl" else "1"
     run = subprocess.run([gpuhist, "uniq", "--threads", "1", *PLACES[place], "-f", f"{column}:{kind}"],
@@ -91,7 +91,7 @@ def print_of(gpuhist, place, kind, text):
 
 
 def draw(rng):
-    """A text, the clock it shows and the offset in minutes; the offset is None if there is none."""
+    """Draws a string, its clock time and the offset in minutes, or None without an offset."""
     date = datetime.datetime(rng.randrange(1950, 2090), rng.randrange(1, 13), rng.randrange(1, 29))
     hour, minute, second = rng.randrange(24), rng.randrange(60), rng.randrange(60)
     name = MONTHS[date.month - 1]
@@ -99,7 +99,7 @@ def draw(rng):
     shown = [f"{date:%Y-%m-%d}", f"{date:%Y/%m/%d}", f"{date:%Y%m%d}", f"{date:%d}-{name}-{date:%Y}",
              f"{date:%d}/{name}/{date:%Y}"][form]
     separator = rng.choice(["T", " ", " ", "  ", "\t", ":" if form > 2 else " "])
-    loose = None  # the hour as shown, where its half is a word that may be the beginning of another
+    loose = None  # the hour as shown, if AM or PM may be the beginning of another word
     has_half, has_seconds = rng.random() < .3, rng.random() < .8
     clock = hour % 12 or 12 if has_half else hour
     shown += separator + rng.choice([f"{clock:02}", f"{clock}"]) + f":{minute:02}"
@@ -124,13 +124,13 @@ def draw(rng):
     return shown, date.replace(hour=hour, minute=minute, second=second), minutes, has_half, loose
 
 
-# What follows a time: text, and whether it could be read as more of it (then only an error is right).
+# Tails of a timestamp: text, and True if it could belong to the timestamp (then only an error is right).
 TAILS = ["", "", "", " 7", " INFO x", "]: x", ", x", ": x", ":DEBUG", ";9", "|x", ":7", ",9", "x", ".", " -7", " 10:00:00", "-", " [7]",
          " am", " PM", " -5:30", " +02", " -0300", " -10", " -1200"]
 
 
 def check_drawn(gpuhist, rng, pool):
-    """Any form with any tail, everywhere: the instant, or an error."""
+    """Any form with any tail, everywhere: the right value, or an error."""
     jobs, wanted = [], []
     for _ in range(COUNT):
         text, clock, minutes, has_half, loose = draw(rng)
@@ -143,8 +143,8 @@ def check_drawn(gpuhist, rng, pool):
         if kind == "time" and minutes not in (None, "zone"):
             allowed.add(clock - datetime.timedelta(minutes=minutes))
         if loose is not None and (tail[:1] in (":", "x", "-") or text[-1] not in "mM."):
-            allowed.add(clock.replace(hour=loose))  # another word than AM, and no offset is looked for
-        # a word that is no offset is another field, and so is +HH after T and the common log format
+            allowed.add(clock.replace(hour=loose))  # another word than AM, and no offset is expected
+        # a word that is not an offset is another field; so is +HH after T and the common log format
         last = text.split()[-1]
         is_far = "T" in text or (text[2] in "-/" and text[11:12] == ":")
         if minutes == "zone" and last.strip("()")[0].isalpha() and tail == "x":
@@ -152,7 +152,7 @@ def check_drawn(gpuhist, rng, pool):
         if kind == "time" and len(text.split()) > 1 and last[0] in "+-" and \
                 (tail in ("x", "-") or (is_far and len(last) == 3)):
             allowed.add(clock)
-        # a word with a sign is an offset where it follows a time without one
+        # a word with a sign after a time without offset is an offset
         if could_add and kind == "time":
             offset = {" +02": 120, " -0300": -180, " -10": -600, " -1200": -720}.get(tail)
             is_field = tail == " -7" or (is_far and tail in (" +02", " -10"))
@@ -173,7 +173,7 @@ def check_drawn(gpuhist, rng, pool):
 
 
 def check_table(gpuhist, pool):
-    """Each form of the manual, and what is refused."""
+    """Each form of the manual, and rejected strings."""
     jobs = [(place, text, wanted) for where, text, wanted in TABLE for place in PLACES
             if where == "*" or (where == "w") == (place in ("words", "blank"))
             if not (place == "comma" and ";" in text) and not (place == "blank" and text[:1] == '"')]
@@ -183,7 +183,7 @@ def check_table(gpuhist, pool):
 
 
 def check_manual(gpuhist, manual):
-    """What stands in the manual."""
+    """The examples in the manual."""
     with open(manual, encoding="utf-8") as file:
         rows = re.search(r"Rows of tests/times.py.*?\n(.*?)\.\\\" End", file.read(), re.S)[1]
     for row in rows.splitlines():

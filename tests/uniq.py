@@ -50,7 +50,7 @@ def arrays(dtype, rng):
     yield "multiples of a page", (every << np.uint64(12)).astype(dtype)
     yield "powers of two", (np.uint64(1) << every % np.uint64(bits)).astype(dtype)
     if bits >= 32:
-        # What is frequent changes: keys that a thread counts by itself give way to others.
+        # The frequent keys change: others replace those that a thread counts by itself.
         yield "changing", np.concatenate([
             np.repeat(uniform[:20], 5000), rng.integers(low, high, 400000, dtype=dtype),
             np.repeat(uniform[20:24], 20000), np.arange(100000, dtype=dtype)])
@@ -62,7 +62,7 @@ def expected(values):
 
 
 def compare(runs, file, name, array):
-    """One run on each engine; of the memory for counts there is now more and now less."""
+    """One run on each engine, with varying memory for counts."""
     memory = ([], ["-S", "1"], ["-S", "100M"])[runs.runs % 3]
     is_piped = runs.runs % 2
     commands = runs.commands("uniq", *memory, *([] if is_piped else [file.name]))

@@ -1,14 +1,14 @@
-"""Runs gpuhist with less memory than the counts need, so that they go to files.
+"""Runs gpuhist with less memory than the counts need, so that they spill to disk.
 
 usage: uniq_runs.py GPUHIST TEST
 
-    distributions  what is printed is numpy.unique, and the files are gone
-    options        every way to print gives the same as with enough memory
+    distributions  the output is numpy.unique, and the files are removed
+    options        each output option gives the same as with enough memory
     states         saved and merged with little memory
-    so_far         results so far (--every), from a pipe
-    errors         invalid input and directories that take no file: one line, no result, no file
-    full           the same where a file cannot grow
-    signals        the same where a signal ends the run
+    so_far         intermediate results (--every), from a pipe
+    errors         invalid input and directories that allow no file: one line, no result, no file
+    full           the same if a file cannot grow
+    signals        the same if a signal ends the run
 """
 
 import functools
@@ -22,9 +22,9 @@ import time
 
 import numpy as np
 
-# A thread holds 12 MiB at the least: entries of 16 bytes, and 8 bytes for a value that just came.
-COUNT = 700_000  # of different values: too many once all have come
-MANY = 2_000_000  # too many while they come
+# A thread has at least 12 MiB: entries of 16 bytes, and 8 bytes for a new value.
+COUNT = 700_000  # distinct values: too many after all were read
+MANY = 2_000_000  # too many while they are read
 TINY = ["-S", "1", "-T", "runs"]
 IDS = ["-t", "u64le"]
 
@@ -35,18 +35,18 @@ def ids(count, seed):
 
 @functools.lru_cache(maxsize=2)
 def rows(count, seed):
-    """Of a text, an address and a number, no two alike; few texts, which stay in memory."""
+    """Rows of a string, an IP address and a number, all distinct; few strings, which stay in memory."""
     numbers = np.random.default_rng(seed).permutation(count).tolist()
     return b"".join(b"/p/%d 10.%d.%d.%d %d\n" % (n % 97, n >> 16, n >> 8 & 255, n & 255, n) for n in numbers)
 
 
-# Jobs of keys of one word and of several, and input of so many different ones.
+# Jobs with keys of one word and of several, and input with this number of distinct keys.
 JOBS = (
     (["uniq", *IDS, "-S", "1"], ids),
     (["uniq", "-f", "1:text", "--by", "2:ip", "-S", "1M"], rows),
     (["reduce", "sum,distinct", "-f", "3", "--by", "1:text,2:ip", "-S", "1M"], rows),
 )
-SHARE = min(4, int(os.environ.get("SHARE", "1")))  # one in so many distributions, and signals
+SHARE = min(4, int(os.environ.get("SHARE", "1")))  # one in SHARE distributions and signals
 
 
 def run(*arguments, **more):
@@ -76,7 +76,7 @@ def require_none_left(*what):
 
 
 def require_spilled(*arguments):
-    """It takes files: where none can be made it fails."""
+    """It needs files: if none can be made, it fails."""
     done = run(*arguments, "-T", "missing")
     text = b"cannot make a temporary file of counts in missing: No such file or directory"
     require(done.returncode == 1 and text in done.stderr and done.stdout == b"", arguments, done)
@@ -89,7 +89,7 @@ def store(values, name="in"):
 
 
 def records(values):
-    """What --format raw prints."""
+    """Returns the output of --format raw."""
     unique, counts = np.unique(values, return_counts=True)
     pairs = np.empty((len(unique), 2), "<u8")
     pairs[:, 0], pairs[:, 1] = unique.astype(np.int64 if unique.dtype.kind == "i" else np.uint64) \
@@ -98,7 +98,7 @@ def records(values):
 
 
 def distributions():
-    """Names and values, more different ones than fit, and whether they surely do not."""
+    """Yields names and values, more distinct ones than may fit, and True if they certainly do not fit."""
     rng = np.random.default_rng(3)
     ids = rng.integers(0, 2**64, COUNT, dtype="<u8")
     yield "different", ids, True
@@ -223,7 +223,7 @@ def test_errors():
         require_failed(run(*words[:-1], env={**os.environ, "TMPDIR": "missing"}), b"in missing: No such")
         require_failed(run(*words, "runs", "-o", "no-directory/x"), b"Not a dir")
         require(not os.path.exists("state"), "a state is left")
-        # A directory that is not needed is not looked at.
+        # A directory that is not needed is not checked.
         require_output(run(*job, "-T", "missing", input=make(1, 8)), run(*job, input=make(1, 8)).stdout,
                        "no files are needed")
         require_output(run(*words[:-1], "--format", "csv",
@@ -262,7 +262,7 @@ def test_full():
 
 
 def has_run(process):
-    """Whether a file in the directory is open, which may have no name."""
+    """Returns whether a file in the directory is open, perhaps without a name."""
     directory = f"/proc/{process.pid}/fd"
     for number in os.listdir(directory):
         try:
@@ -283,7 +283,7 @@ def test_signals():
             process = subprocess.Popen(
                 [GPUHIST, *job, "-T", "runs", "--threads", "1", "-o", "out"], stdin=subprocess.PIPE,
                 stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-            process.stdin.write(data)  # and no end of it
+            process.stdin.write(data)  # without its end
             process.stdin.flush()
             while not has_run(process):
                 require(process.poll() is None, job, "it has ended", process.returncode)

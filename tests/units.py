@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Numbers with units against Python's fractions: a value is read whole, or refused.
+"""Numbers with units against Python's fractions: a value is read whole, or rejected.
 
 usage: units.py GPUHIST SEED
 
-Draws durations and sizes, right and wrong ones, for each kind and number of decimals. A duration or a
+Draws durations and sizes, valid and invalid ones, for each kind and number of decimal places. A duration or a
 size that the kind reads is counted as its exact value; any other is an invalid token. The model reads
 them with one regular expression each. Then bounds, conditions, widths and edges are compared.
 """
@@ -27,7 +27,7 @@ def fits(value):
 
 
 def duration(text, kind, decimals):
-    """Returns the value in multiples of 10^-decimals of the kind's unit; None: it is none."""
+    """Returns the value in multiples of 10^-decimals of the kind's unit; None: invalid."""
     sign = -1 if text.startswith("-") else 1
     text = text[1:] if text[:1] in ("-", "+") else text
     total = None
@@ -103,7 +103,7 @@ def written(value, decimals):
 
 
 def compare(kind, decimals, texts, read):
-    """Counts the values of a column of CSV, each by itself and as the first of a line of words."""
+    """Counts the values of a column of CSV, each as a cell and as the first word of a line."""
     column = kind + (f".{decimals}" if decimals else "")
     for words in (False, True):
         some = [text for text in texts if text and " " not in text] if words else texts
@@ -126,7 +126,7 @@ def compare(kind, decimals, texts, read):
 
 
 def bounds():
-    """Bounds in any form mean what the same number in the unit of the column means."""
+    """Bounds in any form have the same meaning as the number in the unit of the column."""
     for _ in range(30):
         kind, decimals = random.choice(list(KINDS)), random.randrange(4)
         column = f"1:{kind}" + (f".{decimals}" if decimals else "")

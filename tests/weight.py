@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Weights with decimals and units against Python's Decimal: exact sums in every result.
+"""Weights with decimal places and units against Python's Decimal: exact sums in every result.
 
 usage: weight.py GPUHIST SEED
 
-Draws rows of a value, a group and a weight as programs write it, and a job of uniq or histogram. The model
-reads weights with laws.py, adds them up as integers, and writes sums with the decimals of their column. Parts
-of the rows that are saved and merged are the whole.
+Draws rows of a value, a group and a weight in usual notations, and a job of uniq or histogram. The model
+reads weights with laws.py, adds them up as integers, and writes sums with the decimal places of their column.
+Saved and merged parts of the rows are the whole.
 """
 import collections
 import csv

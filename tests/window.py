@@ -1,10 +1,10 @@
-"""Results of a window of time (--every with --window) against runs over the lines of each window.
+"""Results of a sliding window (--every with --window) against runs over the lines of each window.
 
 usage: window.py GPUHIST TEST [THREADS]...
 
-Nothing depends on how long anything takes. When a period ends is seen in the results alone: the
-window of a result begins where the period ended that is one window earlier, and it must be exactly
-that of the lines from there to where the newest period ends.
+Nothing depends on durations. Only the results show the ends of periods: the window of a result starts
+at the end of the period one window earlier, and must have exactly the lines from there to the end of
+the newest period.
 """
 
 import array
@@ -24,10 +24,10 @@ from progress import Results, check, feed
 
 PERIODS = 3
 EVERY = ["--every", "10ms", "--window", f"{PERIODS}0ms"]
-BATCH = 100  # lines that are written at a time; a pipe takes them whole
+BATCH = 100  # lines per write; a pipe accepts them whole
 BATCHES = 5
-TIMES = 10  # much input is repeated so often
-# Much input is divided by it; above 1, only the last of several numbers of threads is tried.
+TIMES = 10  # number of repetitions of much input
+# Divides the size of much input; above 1, only the last of several numbers of threads is tried.
 SHARE = int(os.environ.get("SHARE", "1"))
 
 NUMBERS = random.Random(11)
@@ -65,7 +65,7 @@ OF_RECORDS = [
 ]
 
 
-# What a window of no lines prints where a run over none prints nothing but an error.
+# The output of a window without lines for which a run without lines prints only an error.
 OF_NO_LINES = {
     "-f 3": "count\t0\nsum\t0\n",
     "count,min,max,p10,median,p99.9,mode,distinct -f 1 -S 1M": "count\t0\ndistinct\t0\n",
@@ -82,7 +82,7 @@ def encode(is_text, begin, end):
 
 @functools.lru_cache(maxsize=None)
 def batch(arguments, is_text, begin, end):
-    """What a run over these lines prints. Of no lines, reduce and quantiles are an error."""
+    """Returns the output of a run over these lines. Without lines, reduce and percentiles are errors."""
     of_none = OF_NO_LINES.get(" ".join(arguments[1:])) if arguments[0] == "reduce" else None
     if begin == end and of_none:
         return of_none
@@ -100,7 +100,7 @@ def start(arguments, threads, **more):
 # --- a slow writer -------------------------------------------------------------------------------
 
 class Windows:
-    """The results of a run, each checked as it is read."""
+    """The results of a run, each checked when read."""
 
     def __init__(self, arguments, is_text, process):
         self.arguments, self.is_text = tuple(arguments), is_text
@@ -145,7 +145,7 @@ def slow_operation(arguments, is_text, threads):
     windows.check(windows.results.text.decode(), fed)
     stderr = process.stderr.read()
     check(process.wait() == 0, f"{arguments}: status {process.returncode}, stderr {stderr!r}")
-    # What the statistics count is the whole run.
+    # The statistics count the whole run.
     size = len(encode(is_text, 0, fed))
     check(re.match(rb"gpuhist: \d+ elements, %d bytes in " % size, stderr),
           f"{arguments}: stderr {stderr!r}")
@@ -181,8 +181,8 @@ def counts(result):
 
 def check_windows(results, total, periods, what):
     """
-    A window is the one before it and the newest period, without the period that is too old. So
-    periods are known from windows. They must add up to the input; no count of one can be negative.
+    A window is the previous one plus the newest period, minus the oldest period. So the windows
+    determine the periods, whose sum must be the input, without negative counts.
     """
     found = []
     before = collections.Counter()
@@ -237,7 +237,7 @@ def test_save(threads):
             feed(process, encode(True, 0, BATCH))
             while windows.ends[-PERIODS:] != [BATCH] * PERIODS:
                 windows.next(BATCH)
-            process.send_signal(signal.SIGSTOP)  # until the rest is there, and the end
+            process.send_signal(signal.SIGSTOP)  # until the rest and the end are written
             feed(process, encode(True, BATCH, 2 * BATCH))
             process.stdin.close()
             process.send_signal(signal.SIGCONT)
@@ -267,7 +267,7 @@ def test_end(threads):
 
 
 def test_reports(threads):
-    """Values outside are those of the last window, invalid tokens those of the whole run."""
+    """Out-of-range values are those of the last window, invalid tokens those of the whole run."""
     process = subprocess.Popen([GPUHIST, "--bins", "10", *EVERY, "--invalid", "warn", "--threads",
                                 threads], bufsize=0, stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -1,11 +1,11 @@
-"""Results about times against Python: datetime, fractions and zoneinfo.
+"""Results of timestamps against Python: datetime, fractions and zoneinfo.
 
 usage: zones.py GPUHIST means|zones|damaged|rules SEED
 
-    means    means and interpolated quantiles of times are times, rounded to the digits of their column
-    zones    buckets, numbers of cycles and times with --tz, of drawn zones around their changes, and far from them
-    damaged  files that are damaged give one line, or what an undamaged file could
-    rules    drawn POSIX rules in files that are written here
+    means    means and interpolated percentiles of timestamps are timestamps, rounded to the digits of their column
+    zones    buckets, numbers of cycles and timestamps with --tz, in random zones near and far from their changes
+    damaged  corrupt files give one line, or a result that a valid file could give
+    rules    random POSIX rules in files that are written here
 """
 import datetime
 import json
@@ -31,14 +31,14 @@ def run(program, arguments, data=b""):
 
 
 def write(value, digits):
-    """A value in units of 10^-digits seconds as a time in UTC."""
+    """Returns a value in units of 10^-digits seconds as a timestamp in UTC."""
     seconds, rest = divmod(value, 10**digits)
     text = (EPOCH + datetime.timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")
     return text + (f".{rest:0{digits}d}" if digits else "") + "Z"
 
 
 def quantile(values, percent):
-    """That of numpy's default method."""
+    """Returns the percentile of numpy's default method."""
     at = Fraction(percent, 100) * (len(values) - 1)
     below = values[int(at)]
     return below + (values[min(int(at) + 1, len(values) - 1)] - below) * (at - int(at))
@@ -67,7 +67,7 @@ class Zone:
         return instant + self.offset(instant)
 
     def change(self, low, high):
-        """The first instant of (low, high] with another offset than low has; None: none is seen in steps of some hours."""
+        """Returns the first instant of (low, high] whose offset differs from low's; None: none in steps of hours."""
         step = 6 * 3600
         for at in range(low, high, step):
             end = min(at + step, high)
@@ -80,7 +80,7 @@ class Zone:
         return None
 
     def periods(self, low, high):
-        """What [low, high] is divided into by changes."""
+        """Returns the parts of [low, high] between changes."""
         while low <= high:
             change = self.change(low, high)
             end = change if change is not None else high + 1
@@ -88,7 +88,7 @@ class Zone:
             low = end
 
     def first(self, local):
-        """The first instant with that local time or a later one."""
+        """Returns the first instant with that local time or a later one."""
         for low, end in self.periods(local - 100000, local + 100000):
             instant = max(low, local - self.offset(low))
             if instant < end:
@@ -96,7 +96,7 @@ class Zone:
         raise AssertionError(local)
 
     def last(self, local, instant):
-        """The last instant up to another at which clocks show a local time, or skip it."""
+        """Returns the last instant up to another at which clocks show a local time, or skip it."""
         for low, end in reversed(list(self.periods(instant - 45 * 86400, instant))):
             found = local - self.offset(low)
             if found >= end:
@@ -171,7 +171,7 @@ def compare(program, rng, name, zone, options, many):
     limit = (2 if width.endswith("h") else 50) * 86400
     some = [at for at in instants if abs(at - instants[0]) < limit]
     found = [bucket(zone, width, at) for at in some]
-    # A bucket beside a change may be as short as a second.
+    # A bucket next to a change may be as short as a second.
     changes = [low for low, _ in zone.periods(min(found), max(found))][1:]
     seen = [*range(min(found), max(found), 3600), *(at for change in changes for at in (change - 1, change))]
     every = sorted({bucket(zone, width, at) for at in seen} | set(found))
@@ -258,7 +258,7 @@ def rules(program, rng):
 
 
 def damaged(program, rng):
-    """Changed bytes and lengths: a result, or one line and no result. So are kinds of files that are none."""
+    """Changed bytes and lengths give a result, or one line and no result. So do other types of files."""
     os.environ["TZDIR"] = os.getcwd()
     whole = zone_file("CET-1CEST,M3.5.0,M10.5.0/3", [(-10**9, 1), (0, 0), (10**9, 1)], (3600, 7200))
     os.mkdir("directory")

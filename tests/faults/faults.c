@@ -222,7 +222,7 @@ static bool faults_fail(enum faults_function function, int usual)
     return true;
 }
 
-/* Returns how many of the given bytes this call must move. */
+/* Returns the number of the given bytes that this call must move. */
 static size_t faults_cut(enum faults_function function, size_t bytes)
 {
     return faults.is_short && bytes > 1 && faults_strike(function) ? 1 : bytes;

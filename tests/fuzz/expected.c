@@ -114,7 +114,7 @@ static bool expected_is_quoted(const char *text, size_t bytes, char delimiter)
     return is_whole;
 }
 
-/* Whether a field is another one, or a part, if quoted fields are not told from others. */
+/* Returns whether ignoring quotes changes the field to another one, or to a part of it. */
 static bool expected_is_shifted(const char *data, const char *end, int delimiter, int64_t field)
 {
     const char *line = data;

@@ -160,7 +160,7 @@ static void show_bytes(const char *what, const char *text, size_t bytes)
 }
 
 /*
- * Cuts from each line of a report what follows its reason: " (try --csv)" and the like, ", 3 of
+ * Cuts the text after the reason from each line of a report: " (try --csv)" and the like, ", 3 of
  * them numbers with decimals", and the first value of those that are all ignored.
  */
 static size_t cut_hints(char *text, size_t bytes)

@@ -1,7 +1,7 @@
 /*
  * libFuzzer: command lines. The input is their words, each ended by a NUL; the last one is the
  * contents of files named by @FILE. The result is always a plan with ordered bins, a help text, or
- * one line that says what is wrong.
+ * one line with the error.
  */
 #include "config.h"
 
