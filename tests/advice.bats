@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Advice: what is typed by mistake, and what is printed once the advice is taken.
+# Advice: mistakes on the command line, and the result of the advised command.
 
 load helpers
 

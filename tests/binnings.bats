@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Which bins there are: widths, powers, edges, against Python's integers.
+# Kinds of bins: widths, powers, edges, against Python's integers.
 
 load helpers
 
@@ -213,7 +213,7 @@ load helpers
     { head -n 99 in; sleep 0.2; tail -n +100 in; } | gpuhist -f 2 --bins 9 --range auto --every 30ms >so_far
     tail -n 9 so_far | cmp expected -
     [ "$(grep -c '^$' so_far)" -ge 1 ]
-    # groups have ranges of their own, but in a heat map, and with --where the rows that meet it
+    # groups have separate ranges, except in a heat map; with --where, only matching rows count
     gpuhist -f 2 --bins 4 --range auto --where '1=5' in >expected
     gpuhist -f 2 --bins 4 --range auto --by 1 in | awk '$1 == 5' | cut -f 2- | cmp expected -
 }

@@ -5,7 +5,7 @@ load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# compare TYPE...: by.py, which compares gpuhist with Python for values of each type.
+# compare TYPE...: runs by.py, which compares gpuhist with Python for values of each type.
 compare() {
     local type
     [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
@@ -14,7 +14,7 @@ compare() {
     done
 }
 
-# make_log: lines of a web server, with the status in field 9 and the bytes in field 10.
+# make_log: writes lines of a web server, with the status in field 9 and the bytes in field 10.
 make_log() {
     awk 'BEGIN { srand(3); split("200 200 200 304 404 500", status); for (i = 0; i < 9000; i++)
         printf "10.0.%d.%d - - [23/Nov/2026:17:00:%02d +0000] \"GET /%d HTTP/1.1\" %d %d \"-\"\n",
@@ -47,7 +47,7 @@ make_log() {
 @test "--by: lines cut at every byte by chunks, plain and compressed" {
     local text threads expected=$'-30\t200\t-900\n7\t100\t500\n4000000000\t200\t0'
     text=$(printf '%s\n' 'a 1 -30' 'bb -3 4000000000 x' 'c 5 7' '' 'd -10 -30' 'e 3 4000000000')
-    # Copies of the text between blank lines: the end of a chunk is one byte further on in each.
+    # Copies of the text between blank lines: in each, the end of a chunk is one byte later.
     text=$text awk 'BEGIN { text = ENVIRON["text"]; for (i = 1; i <= 100; i++) {
         printf "%*s\n%s\n", 4096 * i - i - at - 1, "", text; at = 4096 * i - i + length(text) + 1 } }' >in
     [ "$(tail -c +4096 in | head -n 1)" = 'a 1 -30' ] && [ "$(tail -c +8191 in | head -n 1)" = 'a 1 -30' ]
@@ -304,7 +304,7 @@ make_log() {
     damage 's/type=i64/type=i8/;s/sum,min/xor,min/' "damaged: corrupt state: "
     printf '%016d' 1 | gpuhist reduce sum -t u64 --record 16 --by i64@0 --save state -o /dev/null
     damage 's/by=1:i64/by=1:i8/' "damaged: corrupt state: the values of a group contradict each other"
-    # The bins of values outside: the first two numbers after the last bin, and none after these.
+    # Counts outside the bins: the first two numbers after the last bin, and none after these.
     printf '1 5\n1 2\n' | gpuhist -f 2 --by 1 --bins 6 --save state -o /dev/null
     damage 's/bins=6/bins=3/' "damaged: corrupt state: the values of a group contradict each other"
     zstd -dc state | sed 's/bins=6/bins=4/' | zstd -q >damaged
@@ -315,7 +315,7 @@ make_log() {
     printf '1 2\n3 4\n' | gpuhist reduce sum -f 1,2 --save state -o /dev/null
     zstd -dc state >plain
     [ "$(tail -c 7 plain | od -An -tx1)" = " 04 02 04 00 02 06 00" ]
-    for bytes in '\003' '\001'; do # fewer than those of both columns, or than those of one
+    for bytes in '\003' '\001'; do # fewer elements than both columns have, or than one has
         { head -c -7 plain; printf '%b' "$bytes"; tail -c 6 plain; } | zstd -q >damaged
         run --separate-stderr gpuhist merge damaged
         assert_failed 1 "damaged: corrupt state: a column has more elements than all"

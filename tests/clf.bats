@@ -13,7 +13,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
 
 line='192.0.2.7 - ann [21/Nov/2026:13:45:02 +0100] "GET /a?b=c HTTP/1.1" 200 512 "-" "a \"b\" c" 0.25 x'
 
-# fails MESSAGE ARG...: an error that begins so, of the line on standard input.
+# fails MESSAGE ARG...: asserts an error that begins with MESSAGE, for the line on standard input.
 fails() {
     run --separate-stderr gpuhist "${@:2}"
     echo "$stderr"
@@ -59,7 +59,7 @@ END
     fails "missing field 'agent'" uniq --clf -f agent <<<'a - - [t] "r" 200 1'
     fails "invalid integer '-' (try --missing skip)" uniq --clf -f bytes <<<'a - - [t] "r" 304 -'
     fails "missing field '12'" uniq --clf -f 12 <<<"$line"
-    # a dash after the agent: a string among strings or alone, missing among numbers
+    # a dash after the agent: a string among strings or if it is the only value, missing among numbers
     printf 'a - - [t] "r" 200 1 "-" "b" %s\n' '- - 0.5' '- x -' '"-" "-" 0.25' >log
     [ "$(gpuhist uniq --clf -f 10 log)" = $'-\t3' ]
     [ "$(gpuhist uniq --clf -f 11 log)" = $'-\t2\nx\t1' ]

@@ -9,12 +9,12 @@ setup() {
     cd "$BATS_TEST_TMPDIR"
 }
 
-# options_in_text: the long options that stand on standard input, once each, in order.
+# options_in_text: prints the long options in standard input, once each, in order.
 options_in_text() {
     grep -o -- '--[a-z][a-z0-9-]*' | LC_ALL=C sort -u
 }
 
-# operations_of_help: those that --help lists, in its order.
+# operations_of_help: prints the operations that --help lists, in its order.
 operations_of_help() {
     gpuhist --help | sed -n '/^Operations:/,/^$/s/^  \([a-z-]*\) .*/\1/p'
 }
@@ -27,7 +27,7 @@ operations_of_help() {
         run -0 --separate-stderr gpuhist $operation --help
         [ -z "$stderr" ]
         # shellcheck disable=SC2086
-        [ "$(gpuhist $operation --help | wc -l)" -le 90 ] # one option a line, but two for --format
+        [ "$(gpuhist $operation --help | wc -l)" -le 90 ] # one option per line, except two for --format
         for line in "${lines[@]}"; do [ "${#line}" -le 80 ]; done
         case $operation in
         '') [[ ${lines[0]} == 'Usage: gpuhist [OPERATION] '* ]] ;;
@@ -46,7 +46,7 @@ operations_of_help() {
     [[ $(gpuhist reduce --help) != *Operations:* ]]
 }
 
-# same_as EXPECTED ARG...: both command lines, words in one text, read `in` and print the same.
+# same_as EXPECTED ARG...: asserts that both command lines, EXPECTED as one string, read `in` and print the same.
 same_as() {
     local words=$1
     shift
@@ -78,7 +78,7 @@ same_as() {
     awk '$1 > 2 && $2 != 1 && $2 != 3 { print $3 }' in | sort -n | uniq -c | awk '{ print $2 "\t" $1 }' >found
     gpuhist uniq -f 3 --where '1>2' --where '2!=1' --where '2!=3' in | cmp found -
     [ "$(gpuhist count -f 3 --ge 10 --ge 30 --eq 5 --eq 5 in)" = $'ge 10\t31\nge 30\t11\neq 5\t1\neq 5\t1' ]
-    # one column, and no more
+    # only one column
     run --separate-stderr gpuhist uniq -f 1 -f 2 in
     assert_failed 2 "uniq supports one column of values"
     run --separate-stderr gpuhist -f 1 -f 2 in
@@ -111,7 +111,7 @@ same_as() {
         '      --save FILE         also save a state for merge (-: print it instead)'; do
         grep -qxF -e "$line" help
     done
-    # the kinds and conditions that it names are read
+    # the kinds and conditions that it names are accepted
     printf '1a 4 5 2026-11-21T13:00:00Z 10.0.0.7\n' >in
     kinds=$(gpuhist --help | sed -n 's/^Column types: //p')
     [ "$(wc -w <<<"$kinds")" -eq 14 ]
@@ -160,7 +160,7 @@ uniq reduce count stalin-sort|quiet|print no notes
 END
     run -0 gpuhist --help
     [[ $output == *"--top K             print K highest counts (reduce, count: first K groups)"* ]]
-    # Of merge: no column, so no ibytes, and no engine that cannot run.
+    # merge has no columns, so no ibytes, and no unusable engine.
     run -0 gpuhist merge --help
     [[ $output != *ibytes* && $output != *engine* ]]
 }
@@ -174,7 +174,7 @@ END
     [ "$(wc -l <all)" -ge 45 ]
     for operation in histogram reduce count stalin-sort merge info; do
         while read -r option; do
-            # one that it does not take is refused before its value is looked at
+            # an option that it does not support is rejected before its value is checked
             told=$(gpuhist "$operation" "$option"=0 2>&1 >out </dev/null) || true
             [[ $told != *"takes no value"* ]] ||
                 told=$(gpuhist "$operation" "$option" 2>&1 >out </dev/null) || true

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# How the values of columns are read: times and addresses. Oracles are Python's datetime and ipaddress.
+# Reading columns of timestamps and IP addresses. Oracles are Python's datetime and ipaddress.
 
 load helpers
 
@@ -57,14 +57,14 @@ load helpers
     [ "$output" = $'-10\t1\n-5\t1\n5\t2' ]
     run -0 gpuhist reduce sum --csv -f ms:.1/0.5,status:int/150 in
     [ "$output" = $'ms\t1.5\nstatus\t150' ]
-    # a kind of a record's integer is no text, and goes before --decimals
+    # the kind of a record's integer is not text, and overrides --decimals
     run -0 gpuhist uniq --record 2 -f u16@0:.1 --where 'u16@0:.1>0.7' < <(printf '\7\0\10\0')
     [ "$output" = $'0.8\t1' ]
     run -0 gpuhist reduce max --csv -f ms:.2,status --decimals 1 in
     [ "$output" = $'ms\t1.50\nstatus\t200.0' ]
 }
 
-# refused STATUS TEXT ARG...: an error that contains TEXT; the input is in `in`.
+# refused STATUS TEXT ARG...: asserts an error that contains TEXT; the input is in `in`.
 refused() {
     run --separate-stderr gpuhist "${@:3}" in
     assert_failed "$1" "$2"
@@ -83,7 +83,7 @@ refused() {
     refused 1 "in:1: text of more than 65536 bytes" uniq -f 1:text
     head -c 65536 /dev/zero | tr '\0' w >in
     [ "$(gpuhist uniq -f 1:text in | wc -c)" -eq 65539 ]
-    # escapes are no bytes of the text
+    # escapes are not bytes of the string
     { printf '{"a":"'; yes '\u0041' | head -n 65537 | tr -d '\n'; printf '"}\n'; } >in
     refused 1 "in:1: text of more than 65536 bytes" uniq --jsonl -f a:text
     [ "$(gpuhist reduce distinct --jsonl -f a:text <(sed 's/\\u0041//' in))" = 1 ]
@@ -100,7 +100,7 @@ refused() {
     while read -r condition meant; do
         refused 2 "invalid --where '${condition//_/ }': " uniq -f 1 --where "${condition//_/ }"
         [[ $stderr == *" (${meant:-try gpuhist uniq --help})" ]]
-        [[ $meant != try* ]] || gpuhist count --all --invalid ignore --where "$(eval "echo ${meant#try }")" in # it is one
+        [[ $meant != try* ]] || gpuhist count --all --invalid ignore --where "$(eval "echo ${meant#try }")" in # valid advice
     done <<'END'
 1=/api/cart try '1:text=/api/cart'
 1!=GET,PUT try '1:text!=GET,PUT'
@@ -133,7 +133,7 @@ END
         # shellcheck disable=SC2086
         gpuhist $command -f 2:text in
     done
-    for options in 'reduce sum' 'reduce mean,distinct' '--width 5' '--bins 5 --range auto' '--quantiles 50' 'stalin-sort'; do # no texts
+    for options in 'reduce sum' 'reduce mean,distinct' '--width 5' '--bins 5 --range auto' '--quantiles 50' 'stalin-sort'; do # no strings
         # shellcheck disable=SC2086
         run -1 --separate-stderr gpuhist $options -f 2 in
         [ "$stderr" = "gpuhist: in:1: invalid integer 'GET'" ]
@@ -376,7 +376,7 @@ END
     echo last >&4
     exec 4>&-
     wait $!
-    [ "$(wc -c <state)" -lt 120 ] # with "last", or where its period has ended, without
+    [ "$(wc -c <state)" -lt 120 ] # with "last", or after the end of its period without it
     [ "$(gpuhist merge state | sort -u)" = $'last\t1' ] || [ -z "$(gpuhist merge state)" ]
 }
 
@@ -387,7 +387,7 @@ END
     [[ $output == *": '-9223372036854775809' is out of range for i64" ]]
     run -1 gpuhist uniq -t i8 -f 1:int/10 < <(echo -128)
     [[ $output == *": the bucket of '-128' starts below the smallest i8 (try -t i64)" ]]
-    # what skips it does not say that it is out of range
+    # a run that skips it does not report that it is out of range
     run -0 --separate-stderr gpuhist uniq -t i8 -f 1:int/10 --invalid ignore < <(printf '%s\n' 5 -128)
     [ "$output" = $'0\t1' ]
     [ "$stderr" = "gpuhist: note: skipped 1 invalid value, a number in a bucket that starts below the smallest i8" ]
@@ -613,7 +613,7 @@ END
     refused '((x{1,200}){,200}){200,}'
     refused '((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+'
     taken '((((((((a+)+)+)+)+)+)+)+)c' 1
-    # what stands in brackets or after a backslash is no group
+    # text in brackets or after a backslash is not a group
     taken "$(repeat '[](]?' 200)a" 1
     taken "$(repeat '[^](]?' 200)" 1
     taken "$(repeat '[[:alpha:](]?' 200)" 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # bats file_tags=plain
-# Completions: the options of each operation are those of its --help, and values that are offered
-# are taken.
+# Completions: the options of each operation are those of its --help, and offered values are
+# accepted.
 
 load helpers
 
@@ -10,14 +10,14 @@ export completions
 
 operations='histogram hist uniq distinct reduce count stalin-sort stalin merge info'
 
-# help_options OPERATION: the options that its --help lists, with those of one letter.
+# help_options OPERATION: prints the options in its --help, including short ones.
 help_options() {
     gpuhist "$1" --help | grep -Eo -- '(^  |[,;] )-[a-zA-Z],|--[a-z][a-z0-9-]*' |
         sed 's/^[ ,;]*//; s/,$//' | sort -u
 }
 
-# complete WORD...: what bash offers for the last word of the command line, one a line. Bash cuts
-# words at = and @.
+# complete WORD...: prints bash's offers for the last word of the command line, one per line. Bash
+# splits words at = and @.
 complete() {
     bash --norc -c 'source "$completions/gpuhist.bash"
         COMP_WORDS=("$@")
@@ -26,8 +26,8 @@ complete() {
         for word in "${COMPREPLY[@]}"; do echo "$word"; done' bash gpuhist "$@"
 }
 
-# zsh_specs SHELL OPERATION: what the completion for zsh hands to _arguments. It is written so that
-# bash runs it as well, in whose arrays the first word is number 0.
+# zsh_specs SHELL OPERATION: prints the arguments that the zsh completion passes to _arguments. Bash
+# can run it too; its arrays start at 0.
 zsh_specs() {
     local code='_arguments() { printf "%s\n" "$@"; }
         source "$completions/_gpuhist"'
@@ -37,7 +37,7 @@ zsh_specs() {
     esac
 }
 
-# options_of_specs: the options that specifications of _arguments begin with.
+# options_of_specs: prints the options at the start of specifications of _arguments.
 options_of_specs() {
     sed -n 's/^\*//; s/^([^)]*)//; s/^\(-[a-zA-Z]\)[+[].*/\1/p; s/^\(--[a-z0-9-]*\)[=[].*/\1/p' | sort -u
 }
@@ -92,12 +92,12 @@ options_of_specs() {
     cd "$BATS_TEST_TMPDIR"
     touch file-of-mine
     for operation in histogram uniq reduce count stalin-sort merge; do
-        # --header takes its value behind an = alone
+        # --header accepts its value only after an =
         gpuhist "$operation" --help | sed 's/^\( .*[A-Z]\), --/\1  \n --/' |
             sed -n 's/^ .*\(--[a-z0-9-]*\) [A-Z][A-Z:|]*  .*/\1/p' | sort >help
         zsh_specs bash "$operation" | sed -n 's/^.*\(--[a-z0-9-]*\)=\[.*/\1/p' | sort >zsh
         diff help zsh
-        # in bash, what is no value is a file, but where files are values
+        # in bash, other words are files, except if files are values
         for option in $(help_options "$operation" | grep -- --); do
             case $option in
             --output | --save | --purged | --temporary-directory) continue ;;
@@ -112,7 +112,7 @@ options_of_specs() {
 @test "values that are offered are taken, and there are all of them" {
     cd "$BATS_TEST_TMPDIR"
     printf '7\n' >in
-    offers() { # VALUES OPTION: bash offers these, and zsh as well; each is taken
+    offers() { # VALUES OPTION: bash and zsh offer these; each is accepted
         [ "$(complete --bins 9 "$2" '' | sort)" = "$(tr ' ' '\n' <<<"$1" | sort)" ]
         [ "$(complete --bins 9 "$2" = '' | sort)" = "$(tr ' ' '\n' <<<"$1" | sort)" ]
         local zsh
@@ -132,7 +132,7 @@ options_of_specs() {
     offers 'auto none' --decompress
     offers 'bin count' --sort
     [ "$(complete -t u6)" = $'u64\nu64le\nu64be' ]
-    # those that the program names itself when a value is wrong
+    # those that the program names in the error for a wrong value
     for option in --format --invalid --outside --decompress --sort; do
         run gpuhist --bins 9 "$option" '?'
         # shellcheck disable=SC2001
@@ -152,7 +152,7 @@ options_of_specs() {
         printf '7\n9\n' | gpuhist reduce "$name" >/dev/null
     done
     [ "$(complete reduce '' | wc -l)" -eq $((19 + 2)) ]
-    # as bash cuts "--any-of @a", "--edges=@a", "--edges=@" and "--edges @" in words
+    # as bash splits "--any-of @a", "--edges=@a", "--edges=@" and "--edges @" into words
     [ "$(complete count --any-of @ a)" = '@a\ list' ]
     [ "$(complete --edges =@ a)" = '@a\ list' ]
     [ "$(complete --edges =@ | sort)" = $'@a\\ list\n@reading' ]
@@ -202,7 +202,7 @@ options_of_specs() {
     zsh_specs bash uniq | grep -Fqx -e '*--by=[group by column N or NAME: one result per group]:COLUMN:_gpuhist_columns'
 }
 
-# fish_complete LINE: what fish offers for the last word of it, one a line, without descriptions.
+# fish_complete LINE: prints fish's offers for its last word, one per line, without descriptions.
 fish_complete() {
     HOME=$BATS_TEST_TMPDIR fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$completions/gpuhist.fish" "$1" |
         sed 's/\t.*//'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# Compressed input of each format, text and binary, whole, in parts and broken. Oracles are the real
-# tools, and gpuhist's own answer to the plain input, which the other tests compare with others'. More of
-# input in many zstd frames is in compressed_frames.bats.
+# Compressed input of each format, text and binary, whole, in parts and corrupt. Oracles are the real
+# tools, and gpuhist's result for the plain input, which other tests compare with other programs.
+# compressed_frames.bats has more tests of many zstd frames.
 
 load helpers
 
@@ -10,7 +10,7 @@ setup() {
     command -v zstd >/dev/null || skip "no zstd"
 }
 
-# formats: the commands that compress standard input, as many as this build can undo.
+# formats: prints the commands that compress standard input to formats that this build decodes.
 formats() {
     local format
     echo 'zstd -q -c'
@@ -21,7 +21,7 @@ formats() {
     if reads gzip bgzip; then echo 'bgzip -c'; fi
 }
 
-# make_inputs: text, 40,000 lines, and binary, 100,003 int32, with what is to come out.
+# make_inputs: makes text, 40,000 lines, and binary, 100,003 int32, with the expected results.
 make_inputs() {
     random_file binary '<i4' 0 1000 100003
     counts_of d4 binary >binary.counts
@@ -29,7 +29,7 @@ make_inputs() {
     awk '{ print $2 }' text | sort -n | uniq -c | awk '{ print $2 "\t" $1 }' >text.counts
 }
 
-# assert_corrupt TEXT ARG...: gpuhist ends with status 1, that text and no result.
+# assert_corrupt TEXT ARG...: asserts that gpuhist ends with status 1, TEXT and no result.
 assert_corrupt() {
     local text=$1
     shift
@@ -90,7 +90,7 @@ assert_corrupt() {
     zstd -q part.aa
     gzip -c part.ab >part.ab.gz
     zstd -q --ultra -20 part.ad
-    # lines are cut: by frames, which are one file; files end their last line
+    # frames of one file cut lines; the end of a file ends its last line
     head -c 99999 text | zstd -q >frames
     tail -c +100000 text | head -c 70001 | zstd -q -1 --no-check >>frames
     tail -c +170001 text | zstd -q -19 >>frames
@@ -176,7 +176,7 @@ assert_corrupt() {
     while read -r format; do
         $format <text >whole
         bytes=$(wc -c <whole)
-        early="4 5 9" # the beginnings of the others are longer
+        early="4 5 9" # the others have longer beginnings
         case $format in xz* | bzip2*) early="10 11 16" ;; esac
         for i in $early 20 100 1000 $((bytes - 9)) $((bytes - 4)) $((bytes - 1)); do
             head -c "$i" whole >short
@@ -186,7 +186,7 @@ assert_corrupt() {
         for i in 100 1000 $((bytes - 2)); do
             "$PYTHON" -c 'import sys; d = bytearray(open("whole", "rb").read()); d[int(sys.argv[1])] ^= 4
 open("flipped", "wb").write(d)' "$i"
-            # where the checksum stands at the end, wrong data may be found before it
+            # if the checksum is at the end, wrong data may be found before it
             case $format in zstd* | gzip*) found="flipped: " ;; *) found=flipped: ;; esac
             assert_corrupt "$found" --text flipped
         done
@@ -208,8 +208,8 @@ with open(sys.argv[1], "r+b") as file:
     file.write(bytes([data[at] ^ 4]))' "$@"
 }
 
-# survivors FILE: of a file with a fault, by pipe and by file, with 1, 2 and 16 threads, to "out"; with
-# 16 alone where GPUHIST_TEST_SHARE is set. Each time it is an error, and they are the same.
+# survivors FILE: writes the values kept from a corrupt file to "out", by pipe and by file, with 1, 2 and
+# 16 threads, only 16 if GPUHIST_TEST_SHARE is set. Each run fails with the same values.
 survivors() {
     local threads all="1 2 16"
     [ "$SHARE" -eq 1 ] || all=16
@@ -247,7 +247,7 @@ survivors() {
         head -c $((bytes - 1)) "$name" >bad
         survivors bad
         [ ! -s out ]
-        { cat "$name" bad; } >behind # that of the first frame is right
+        { cat "$name" bad; } >behind # the first frame's checksum is right
         survivors behind
         cmp out lines
     done
@@ -274,7 +274,7 @@ survivors() {
         cmp -n "$(wc -c <out)" out <(seq 2500000)
         [ "$(wc -c <out)" -gt $((16 << 20)) ]
     done
-    # A fault far behind: what is before it is written, whatever is read at a time.
+    # Late corruption: all data before it is written, whatever the size of reads.
     seq 3000000 | zstd -q -1 >whole
     head -c $(($(wc -c <whole) - 1000)) whole >short
     survivors short
@@ -294,7 +294,7 @@ survivors() {
         head -c 12 frame >&4
         tail -c +13 frame >&4
         until [ "$(cat out)" = $'1\n2\n3' ]; do sleep 0.01; done
-        seq 4 50000 | $pack >&4 # more than is pulled at a time
+        seq 4 50000 | $pack >&4 # more than one pull
         until [ "$(tail -n 1 out)" = 50000 ]; do sleep 0.01; done
         seq 50000 | cmp - out
         exec 4>&-
@@ -320,7 +320,7 @@ survivors() {
     { cat g g; } >members
     run -0 gpuhist reduce sum members
     [ "$output" = 1001000 ]
-    gzip -c g >twice # is not undone twice: what is inside is binary
+    gzip -c g >twice # is decoded only once: its contents are binary
     run -0 gpuhist reduce count -t u8 twice
     [ "$output" = "$(wc -c <g)" ]
     printf '\037\213' >magic
@@ -344,7 +344,7 @@ survivors() {
     [ "$output" = 6 ]
 }
 
-# assert_unread FILE TEXT: a file of a format that is never decoded, from all kinds of input.
+# assert_unread FILE TEXT: asserts the error for a format that is never decoded, from all kinds of input.
 assert_unread() {
     local how bytes
     bytes=$(wc -c <"$1")
@@ -437,7 +437,7 @@ np.array([0x1f, 0x9d, 0x48, 1], "u1").tofile("nearly.Z")'
 
 # bats test_tags=slow
 @test "a giant skippable frame, before, between and behind others" {
-    # a sparse file of 2 GiB, which is negative where it is taken for signed, or of 128 MiB
+    # a sparse file of 2 GiB, a length that is negative if signed, or of 128 MiB
     seq 1000 | zstd -q >some.zst
     for before in "" some.zst; do
         for behind in "" some.zst; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Compressed files that are damaged anywhere, as compressed.py makes them. What decodes does not depend
-# on what counts: the GPU takes part in two formats alone.
+# Compressed files with corruption anywhere, made by compressed.py. Decoding does not depend on the
+# engine: the GPU takes part only in two formats.
 
 load helpers
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Input of many zstd frames, which several threads decode: from pipes, slow ones, and with faults.
-# Oracles are the data that were compressed, and zstd.
+# Input of many zstd frames, which several threads decode: from pipes, also slow ones, and corrupt.
+# Oracles are the original data, and zstd.
 
 load helpers
 
@@ -9,9 +9,9 @@ setup() {
     command -v zstd >/dev/null || skip "no zstd"
 }
 
-# make_frames: "frames", zstd frames of a few bytes to more than 16 MiB, skippable and empty ones
-# between them, and "plain", text, which is what zstd makes of them; lines straddle the frames. They are
-# made once.
+# make_frames: makes "frames", zstd frames of a few bytes to more than 16 MiB with skippable and empty
+# ones between them, and "plain", their decoded text; lines straddle the frames. Both are made
+# once.
 make_frames() {
     [ -e "$BATS_FILE_TMPDIR/plain" ] || (cd "$BATS_FILE_TMPDIR" && make_frames_anew)
     ln -s "$BATS_FILE_TMPDIR"/{frames,plain} .
@@ -121,7 +121,7 @@ open("cut", "wb").write(data[: ends[2] + 300])'
             [ "$name" != checksum ] || cmp out <(head -c 50000 plain | sed '$d')
         done
     done
-    # a fault of the data in an earlier frame is told, and one in a later frame is not
+    # invalid data in an earlier frame is reported, in a later frame not
     { printf '1\nx\n' | zstd -q; cat checksum; } >early
     run --separate-stderr gpuhist reduce sum --text --threads 4 < <(cat early)
     assert_failed 1 "standard input:2: invalid integer 'x'"
@@ -130,8 +130,8 @@ open("cut", "wb").write(data[: ends[2] + 300])'
     assert_failed 1 "standard input: zstd: "
 }
 
-# so_far COUNT: waits until a result so far says that so many values have been counted; fails if the
-# program ends before.
+# so_far COUNT: waits until an intermediate result shows COUNT values; fails if the program ends
+# before.
 so_far() {
     until grep -qx "$1" out; do
         kill -0 $! 2>/dev/null || return 1
@@ -196,7 +196,7 @@ open("rest", "wb").write(data[end:])'
 
 @test "frames that come behind the rest of one that was begun are not lost" {
     random_file numbers '<i4' 0 1000000 200000
-    zstd -q -c numbers >first # 800,000 bytes, of which the first half is decoded before the rest comes
+    zstd -q -c numbers >first # 800,000 bytes; the first half is decoded before the rest arrives
     for _ in {1..10}; do head -c 160000 numbers | zstd -q -c; done >others
     half=$(($(wc -c <first) / 2))
     mkfifo fifo

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Operation count: which values meet which predicates, against Python's integers, awk and numpy.
+# Operation count: the number of values that satisfy each predicate, against Python's integers, awk and numpy.
 
 load helpers
 
@@ -160,7 +160,7 @@ open("ids", "w").write(" ".join(map(str, ids)))
 np.arange(99990000, 100110000, dtype="<i4").tofile("in")'
     run -0 gpuhist count --any-of @ids in
     [ "$output" = 33334 ]
-    # as it comes through a pipe, in pieces of any size
+    # the same through a pipe, in pieces of any size
     mkfifo fifo
     dd if=ids of=fifo bs=7 status=none 3>&- &
     run -0 gpuhist count --any-of @fifo in
@@ -178,7 +178,7 @@ np.arange(99990000, 100110000, dtype="<i4").tofile("in")'
     assert_failed 2 "standard input is already used for something else"
     run --separate-stderr gpuhist count --any-of @- --any-of @- in < <(printf '2\n')
     assert_failed 2 "standard input is already used for something else"
-    # and so for the list of a condition
+    # the same for the list of a condition
     printf '1 a\n2 b\n4 c\n' >rows
     for list in 1 2:text; do
         [ "$(gpuhist reduce sum -f 1 --where "$list=@-" rows < <(printf '4\nb\n' | sed -n "${list%%:*}p"))" = $((6 - 2 * ${list%%:*})) ]

@@ -6,7 +6,7 @@ load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# rows KIND [SEED [COUNT]]: a test of csv_rows.py.
+# rows KIND [SEED [COUNT]]: runs a test of csv_rows.py.
 rows() {
     [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
     timeout 3000 "$PYTHON" "$srcdir/tests/csv_rows.py" "$GPUHIST" "$@"
@@ -86,7 +86,7 @@ assert {row["value"]: row["count"] for row in json.load(open("counts"))["bins"]}
     [ "$(gpuhist reduce sum --comment '#' -f ms w3c)" = 11 ]
     [ "$(gpuhist reduce sum --comment '#' -f 2 w3c)" = 11 ]
     [ "$(gpuhist reduce sum --comment '#' -f 2 --header w3c)" = 11 ]
-    # a later line that names other columns: an error, where it stands
+    # a later line that names other columns: an error at that line
     local other message="names other columns than the header (divide the file before it)"
     seq -f '2026-11-21 %.0f' 0 59999 >rows
     for other in 'ms date' 'date user ms' $'date\tms' date 'ms ms'; do
@@ -105,7 +105,7 @@ assert {row["value"]: row["count"] for row in json.load(open("counts"))["bins"]}
         run --separate-stderr gpuhist reduce sum --comment '#' -f ms changed.gz
         assert_failed 1 "changed.gz:60007: the line $message"
     fi
-    { cat w3c; printf 'd x\n#Fields: ms date\n'; } >changed # the first fault is reported
+    { cat w3c; printf 'd x\n#Fields: ms date\n'; } >changed # the first error is reported
     run --separate-stderr gpuhist reduce sum --comment '#' -f ms changed
     assert_failed 1 "changed:7: invalid integer 'x'"
     printf '#Fields: date ms\nd 5\n#Fields: date ms user\nd 6 u\n' >changed
@@ -157,7 +157,7 @@ assert {row["value"]: row["count"] for row in json.load(open("counts"))["bins"]}
     [ "$stderr" = "gpuhist: in:3: invalid group '\"20\"0,6' (spaces or text around its quotes)
 gpuhist: in:4: invalid integer '\"7\"x' (spaces or text around its quotes)
 gpuhist: in:5: invalid string '\"d\"d,200,8' of --where (spaces or text around its quotes)" ]
-    # and the line is the one where the wrong quotes begin, whatever lines they swallow
+    # the reported line is that of the invalid opening quote, whatever lines it includes
     printf 'h,s\n1,a\n2,"x y\n3,b\n4,"c",5\n6,d\n' >stray
     run -1 --separate-stderr gpuhist reduce sum --csv -f 1 --header stray
     [[ $stderr == "gpuhist: stray:3: invalid integer '\"x y?3,b?4,\"c\",5' (spaces or text around its quotes)" ]]

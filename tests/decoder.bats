@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Decoding each format. The oracles are the tools that compressed the data, and the data itself.
+# Decoding each format. The oracles are the compressors and the original data.
 
 load helpers
 
@@ -9,12 +9,12 @@ setup() {
     command -v zstd >/dev/null || skip "no zstd"
 }
 
-# Bytes that compress well but not into nothing.
+# Bytes that compress well, but not to almost nothing.
 lines() {
     seq -f '%.0f some words, a number and 0123456789' "$1"
 }
 
-# skip_without FORMAT TOOL: unless this build decodes the format, and there is the tool.
+# skip_without FORMAT TOOL: skips unless this build decodes the format and the tool exists.
 skip_without() {
     command -v "$2" >/dev/null || skip "no $2"
     : >probe
@@ -28,7 +28,7 @@ decode() { # FILE [LIMIT [IN-PIECES OUT-PIECES [FORMAT]]]
     timeout 60 "$DECODE_FILE" "${5:-auto}" "${2:-0}" "${3:-4096}" "${4:-4096}" "$1"
 }
 
-# Sizes of what goes in and of what comes out; of what goes in if it is large; and how many pairs.
+# Sizes of input and output pieces; of input pieces if the input is large; and the number of pairs.
 PIECES=1,2,7,4096,1000000 PAIRS=25
 LARGE_PIECES=7,4096,1000000 LARGE_PAIRS=15
 if [ "${SHARE:-1}" -gt 1 ]; then
@@ -36,7 +36,7 @@ if [ "${SHARE:-1}" -gt 1 ]; then
     LARGE_PIECES=7,1000000 LARGE_PAIRS=6
 fi
 
-# assert_decodes FILE PLAIN: in pieces of all sizes; what goes in, if it is large, in no smaller ones.
+# assert_decodes FILE PLAIN: decodes in pieces of all sizes; a large input only in the larger ones.
 assert_decodes() {
     local pieces=$PIECES pairs=$PAIRS
     if [ "$(stat -c %s "$1")" -gt 4000 ]; then pieces=$LARGE_PIECES pairs=$LARGE_PAIRS; fi
@@ -171,18 +171,18 @@ damage() {
 
 # bats test_tags=slow
 @test "zstd: a flipped bit is an error, or changes nothing" {
-    # In a frame without checksum it may be other data.
+    # A frame without checksum may decode to other data.
     lines 5 >plain
     zstd -q --check -c plain >known.zst
     damage zstd flip plain known.zst
-    # That of the reserved bit aside, what may pass is the window's size.
+    # Besides the reserved bit, only the window's size may pass.
     zstd -q --check <plain >unknown.zst
     run -0 damage zstd flip plain unknown.zst
     [ "$output" -le 10 ]
 }
 
 @test "zstd: what a header says of the content's size is checked" {
-    # A single segment of 7 bytes that has none, and one that has as many.
+    # A single segment of 7 bytes without data, and one with 7.
     printf '\x28\xb5\x2f\xfd\x20\x07\x01\0\0' >short.zst
     assert_refused short.zst "zstd: "
     printf '\x28\xb5\x2f\xfd\x20\x07\x38\0\0abcdefg\x01\0\0' >right.zst
@@ -221,7 +221,7 @@ damage() {
 }
 
 @test "zstd: a window above the limit, which can be raised" {
-    # Windows of 256 MiB and 1 MiB: the size is not known, so that they are not made smaller.
+    # Windows of 256 MiB and 1 MiB: the content size is unknown, so the windows stay as large.
     lines 1000 >plain
     zstd -q --ultra --long=28 <plain >large.zst
     assert_refused large.zst \
@@ -235,7 +235,7 @@ damage() {
     zstd -q -c plain >single.zst
     decode single.zst "$(wc -c <plain)" | cmp - plain
     assert_refused single.zst "window of $(wc -c <plain) bytes" $(($(wc -c <plain) - 1))
-    # Behind other frames as well; and one that no library takes.
+    # Also after other frames; and one that no library accepts.
     cat single.zst default.zst large.zst >all.zst
     assert_refused all.zst "window of 268435456 bytes"
     printf '\x28\xb5\x2f\xfd\x00\xff\x01\0\0' >monster.zst
@@ -323,8 +323,8 @@ open("header.gz", "wb").write(head + body.compress(plain) + body.flush() + tail)
 
 # bats test_tags=slow,gzip
 @test "gzip: a flipped bit is an error, or changes nothing" {
-    # Harmless are those of the time (32), the extra flags (8), the system (8) and the flag that
-    # says that it is text (1), and those that fill the last byte of the data (7 at the most).
+    # These bits are harmless: the time (32), the extra flags (8), the system (8), the text flag
+    # (1), and the padding of the last byte of the data (7 at the most).
     skip_without_gzip
     lines 4 >plain
     gzip -n <plain >plain.gz
@@ -443,7 +443,7 @@ write("codes", noise + text, 6, zlib.DEFLATED, -15, 9, zlib.Z_HUFFMAN_ONLY)'
     damage gzip cut line line.bgz $(($(wc -c <line.bgz) - 28))
 }
 
-# check_format FORMAT UNIT TOOL [OPTION]...: what holds for all of them. TOOL -c compresses.
+# check_format FORMAT UNIT TOOL [OPTION]...: runs the tests of all formats. TOOL -c compresses.
 check_format() {
     local format=$1 unit=$2 tool=$3 junk
     shift 3
@@ -459,17 +459,17 @@ check_format() {
         [ "$name" = empty ] || "$tool" -dc <"$name.z" | cmp - "$name"
         assert_decodes "$name.z" "$name"
     done
-    # several behind each other, empty ones first, in the middle and last
+    # several in sequence, empty ones first, in the middle and last
     split -b 30000 plain part-
     for name in part-*; do "$tool" -c "$@" <"$name"; done >many.z
     assert_decodes many.z plain
     { cat empty.z; "$tool" -c "$@" <part-aa; cat empty.z
         tail -c +30001 plain | "$tool" -c "$@"; cat empty.z; } >many.z
     assert_decodes many.z plain
-    # what was compressed twice is decoded once
+    # data compressed twice is decoded once
     "$tool" -c "$@" <many.z >twice.z
     assert_decodes twice.z many.z
-    # cut, flipped, with junk behind it
+    # cut, flipped, with trailing data
     lines 4 >short
     head -n 2 short | "$tool" -c "$@" >short.z
     local end
@@ -486,14 +486,14 @@ check_format() {
     assert_refused junk.z "$format: unexpected end of the input within a $unit"
 }
 
-# put FILE OFFSET BYTES: overwrites them, as printf %b has them; an offset below 0 counts from the end.
+# put FILE OFFSET BYTES: overwrites bytes with BYTES, as for printf %b; a negative OFFSET counts from the end.
 put() {
     local offset=$2
     [ "$offset" -ge 0 ] || offset=$(($(wc -c <"$1") + offset))
     printf '%b' "$3" | dd of="$1" bs=1 seek="$offset" conv=notrunc status=none
 }
 
-# Levels that need little memory, which is most of the time here.
+# Levels that need little memory, because memory dominates the time here.
 # bats test_tags=later
 @test "xz" { check_format xz stream xz -0; }
 # bats test_tags=slow
@@ -533,7 +533,7 @@ put() {
     skip_without xz xz
     lines 100 >plain
     xz -c --check=crc32 plain >plain.xz
-    # the block's check stands before the index and the footer of 12 bytes
+    # the block's check precedes the index and the footer of 12 bytes
     local index
     index=$(($(od -An -tu4 -j $(($(wc -c <plain.xz) - 8)) -N 4 plain.xz) * 4 + 4))
     put plain.xz $((-12 - index - 4)) abcd
@@ -591,7 +591,7 @@ open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
     decode default.xz 18446744073709551615 | cmp - plain
     xz -c --lzma2=dict=1MiB plain >small.xz
     decode small.xz 1048576 | cmp - plain
-    # behind other streams as well
+    # also after other streams
     cat small.xz default.xz large.xz >all.xz
     assert_refused all.xz "the limit is 134217728: --memory raises it"
 }
@@ -608,8 +608,8 @@ open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
     lines 4 >short
     bzip2 -1 short -c >short.bz2
     run -0 damage bzip2 flip short short.bz2 bzip2 -dc
-    [ "$output" -le 40 ] # the level, tables that are not used, the last byte's rest
-    # the checksum of the block, and that of the stream, which fills 4 of the last 5 bytes
+    [ "$output" -le 40 ] # the level, unused tables, the padding of the last byte
+    # the block's checksum, and the stream's, in 4 of the last 5 bytes
     cp short.bz2 wrong.bz2
     put wrong.bz2 10 abcd
     assert_refused wrong.bz2 "bzip2: corrupt data"
@@ -630,7 +630,7 @@ open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
         lz4 -q -c $how plain >plain.lz4
         assert_decodes plain.lz4 plain
     done
-    # a skippable frame in front is taken for zstd's by "auto"
+    # "auto" treats a leading skippable frame as zstd
     { skippable 3 300; cat plain.lz4; skippable f 0; } >skips.lz4
     "$DECODE_FILE" lz4 0 1,4096,1000000 1000000 skips.lz4 | cmp - <(cat plain plain plain)
     { cat plain.lz4; skippable 3 300; cat plain.lz4; skippable f 0; } >skips.lz4
@@ -641,7 +641,7 @@ open("unknown.xz", "wb").write(data)' < <(xz -c --check=crc32 plain >known.xz)
 
 # bats test_tags=slow
 @test "lz4: a flipped bit is an error, or changes nothing" {
-    # Harmless are those of the last token that tell the length of a match, of which it has none.
+    # The match length bits of the last token are harmless, because it has no match.
     skip_without lz4 lz4
     lines 4 >plain
     lz4 -q -B4 -c plain >plain.lz4

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# A device that fails midway, by a device made for tests (tests/faults/fault_device.h): the CPU does all from
-# the beginning where the input can be read again, and nowhere is there a wrong result. It takes a
-# build configured with --enable-faults; what fails when in each operation is in faults.py.
+# A device that fails midway, the fake device (tests/faults/fault_device.h): if the input can be read
+# again, the CPU starts from the beginning, and no result is wrong. Requires a build configured with
+# --enable-faults; faults.py tests each failure in each operation.
 
 load helpers
 
@@ -14,8 +14,8 @@ setup() {
     export GPUHIST_FAULT_DEVICE=1
 }
 
-# failing FUNCTION:N[+] ARG...: gpuhist on the CPU and on the device, of which that call fails; if
-# there is one there is then a file "mark".
+# failing FUNCTION:N[+] ARG...: runs gpuhist on the CPU and on the device, with a failure of that call.
+# If the call occurs, the file "mark" exists afterwards.
 failing() {
     local fault=$1
     shift
@@ -24,13 +24,13 @@ failing() {
         --gpus 0 --threads 2 --chunk-size 16K
 }
 
-# assert_told FILE: it is what the last run told on stderr: that all was done again, if it was.
+# assert_told FILE: asserts that FILE, the last run's stderr, has only the note about a restart, if the call failed.
 assert_told() {
     if [ -e mark ]; then [ "$(cat "$1")" = "$AGAIN" ]; else [ ! -s "$1" ]; fi
 }
 
-# assert_again STDOUT [LINE]...: the last run ended well, was done again, and told no more than that
-# and these lines.
+# assert_again STDOUT [LINE]...: asserts that the last run restarted and succeeded, and reported only
+# that and these lines.
 assert_again() {
     local wanted=("$AGAIN" "${@:2}")
     if [ "$status" -ne 0 ] || [ "$output" != "$1" ] ||
@@ -95,8 +95,8 @@ assert_again() {
     assert_again "$expected"
 }
 
-# frames_that_cut BYTES TOOL ARG...: "cut.zst", a frame of so many bytes of "in" and one of the rest; behind the first
-# one a hole, a skippable frame, so that they are decoded side by side.
+# frames_that_cut BYTES TOOL ARG...: makes "cut.zst", a frame of BYTES bytes of "in", a hole (a skippable frame), and a
+# frame of the rest, so that the frames are decoded concurrently.
 frames_that_cut() {
     {
         head -c "$1" in | "${@:2}"
@@ -106,7 +106,7 @@ frames_that_cut() {
     } >cut.zst
 }
 
-# assert_struck FUNCTION:N[+]...: each of these faults strikes in one of some runs on "cut.zst", and no run is wrong.
+# assert_struck FUNCTION:N[+]...: asserts that each fault strikes in one of some runs on "cut.zst", and no run is wrong.
 assert_struck() {
     local fault
     for fault; do
@@ -123,7 +123,7 @@ assert_struck() {
     command -v zstd >/dev/null || skip "no zstd"
     random_file in '<i4' -2000000000 2000000000 1500000
     od -An -v -td4 -w4 in | awk '{ n += $1 } END { printf "%.0f\n", n }' >sum
-    # the first attempt would read far before it came to the cut; the second, on the CPU, comes to it
+    # the first attempt would read far before the cut; the second, on the CPU, reaches it
     frames_that_cut 4000001 zstd -qc1
     assert_struck consumer_accumulate:1 consumer_accumulate:9 consumer_accumulate:1+ consumer_buffer:1
     for fault in consumer_accumulate:2 consumer_buffer:3; do
@@ -136,7 +136,7 @@ assert_struck() {
     reads lz4 lz4 || skip "no lz4"
     random_file in '<i4' -2000000000 2000000000 1500000
     od -An -v -td4 -w4 in | awk '{ n += $1 } END { printf "%.0f\n", n }' >sum
-    # the first attempt comes to the cut at once; in the second, in order, the device takes turns
+    # the first attempt reaches the cut at once; in the second, in order, the device takes turns
     frames_that_cut 5 lz4 -qc1
     assert_struck consumer_accumulate:2 consumer_accumulate:9 consumer_merge:1 merge:1 consumer_buffer:2
     for fault in consumer_accumulate:9 consumer_buffer:9; do
@@ -203,7 +203,7 @@ a[a != best].tofile("lost")'
     seq 200000 >in
     mkfifo fifo
     failing merge:1 stalin-sort -o fifo in 2>err 3>&- &
-    exec 4<fifo # the input has been looked at by now, and is more than fits into a pipe
+    exec 4<fifo # the input has been checked by now, and does not fit into a pipe
     touch -d 2001-01-01 in
     cmp - in <&4
     wait $! && return 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Compressed files that are decoded side by side: the result and every message are as if one thread had
-# read all in order, as divided.py works them out.
+# Compressed files that are decoded concurrently: the result and every message are as if one thread had
+# read all in order, as divided.py computes them.
 
 load helpers
 
@@ -54,7 +54,7 @@ setup() {
 }
 
 @test "a fault in a line that goes over the end of a part comes before those behind it" {
-    # the line's beginning is longer than all that stands behind its end up to the next fault
+    # the line's beginning is longer than the data from its end to the next invalid token
     shuf -i 1000000-9999999 -n 400000 >plain # 1.5 MB when it is compressed: a part has 1 MiB
     { cat plain; seq -s ' ' 1000; } | head -c -1 >begin
     { printf ' 7 x\n8\ny\n'; cat plain; } >end

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # A division of the input changes nothing: compressed files of several frames, members, blocks and streams, ranges of
-# files, files one after the other, pipes and standard input, against what division.py made them of.
+# files, files one after the other, pipes and standard input, against the data from which division.py made them.
 
 load helpers
 
-# divide KIND [SEED [COUNT]]: a test of division.py.
+# divide KIND [SEED [COUNT]]: runs a test of division.py.
 divide() {
     [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
     timeout 3000 "$PYTHON" "$srcdir/tests/division.py" "$GPUHIST" "$@"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # bats file_tags=plain
-# What the documents say is true: the manual's examples and the scripts in examples/ are run.
+# Checks the documents: runs the manual's examples and the scripts in examples/.
 
 load helpers
 
@@ -10,18 +10,18 @@ setup() {
     ln -s "$GPUHIST" "$BATS_TEST_TMPDIR/bin/gpuhist"
     PATH=$BATS_TEST_TMPDIR/bin:$PATH
     manual=("$(document man/gpuhist.1)" "$srcdir/man/gpuhist-formats.5" "$srcdir/man/gpuhist-engines.7")
-    export PARALLEL=-j2 # or parallel asks lscpu, which complains where there is no /sys
+    export PARALLEL=-j2 # otherwise parallel runs lscpu, which fails without /sys
     unset -f gpuhist # the function of helpers.bash would hide it
     cd "$BATS_TEST_TMPDIR"
 }
 
-# run_examples: runs the examples on stdin, each block in a directory of its own with the files of
-# data/: copied ("run_examples -R"), or linked where none is written to ("run_examples -Rl"). A block lies between lines of BEGIN and END. In it, "$ " begins a command, which goes
-# on after a backslash at the end of a line; what follows is its output, to the byte. Other lines:
-# "same: COMMAND" prints the same as the command before it, without gpuhist; "check: COMMAND" gets
-# its output on standard input and succeeds; "needs: PROGRAM" skips the block where it is missing.
-# The numbers of commands whose output was compared, and that were skipped, are left in $compared
-# and $left_out.
+# run_examples: runs the examples on stdin, each block in a separate directory with the files of
+# data/: copied ("run_examples -R"), or linked if none is written ("run_examples -Rl"). A block lies
+# between the lines BEGIN and END. In it, "$ " begins a command, which continues after a backslash at
+# the end of a line; its output follows, to the byte. Other lines: "same: COMMAND" prints the same as
+# the command before it, without gpuhist; "check: COMMAND" gets its output on standard input and
+# succeeds; "needs: PROGRAM" skips the block if the program is missing. Sets $compared and $left_out to
+# the numbers of commands whose output was compared, and that were skipped.
 run_examples() {
     local command='' expected='' oracle='' check='' skipped=no line data=$PWD/data block=0
     compared=0 left_out=0
@@ -50,12 +50,12 @@ run_examples() {
     done
 }
 
-# run_example: the command that was read, if any, with what is said about it.
+# run_example: runs the command that was read, if any, with its checks.
 run_example() {
     [[ $command != *gzip* ]] || reads_gzip || skipped=yes
     if [ -n "$command" ] && [ $skipped = no ]; then
         printf '%s\n' "$ $command"
-        # Some fail on purpose; awk adds a newline at the end that may be missing.
+        # Some fail on purpose; awk adds a missing final newline.
         sh -c "$command" 2>&1 </dev/null | awk 1 >"$BATS_TEST_TMPDIR/shown"
         if [ -n "$oracle" ]; then
             sh -c "$oracle" >"$BATS_TEST_TMPDIR/right"
@@ -74,7 +74,7 @@ run_example() {
     command='' expected='' oracle='' check=''
 }
 
-# make_data: files as the examples have them, in data/.
+# make_data: makes the files of the examples in data/.
 make_data() (
     mkdir -p data/logs
     cd data
@@ -114,7 +114,7 @@ make_data() (
     mkdir data
     eval "$(sed -n '/^make_sample()/,/^}/{ /say /d; p; }' "$srcdir/bootstrap")"
     (cd data; make_sample)
-    # The blocks that have commands with a prompt; others are only shown.
+    # Only blocks with a prompt are run.
     awk '/^    / { if (!inside) { text = "BEGIN"; run = 0 } inside = 1
                    text = text "\n" substr($0, 5); run += /^    \$ / }
          !/^    / && inside { if (run) print text "\nEND"; inside = 0 }' "$srcdir/README.md" >examples
@@ -220,7 +220,7 @@ END
         name=$(basename "$script" .sh)
         status=0
         bash "$script" >"$name.out" 2>reason 3>&- || status=$?
-        if [ $status -eq 77 ]; then # as in Automake: it lacks a program
+        if [ $status -eq 77 ]; then # as in Automake: a program is missing
             echo "# skipped: $(cat reason)" >&3
             continue
         fi
@@ -256,7 +256,7 @@ END
         [ "$output" = to/kept/examples/mine ]
     done
     [ ! -e to/doc/gpuhist ] && [ ! -e to/kept/examples/slurm ]
-    # Twice is no error.
+    # Running it twice is not an error.
     make -s -C "${GPUHIST%/*}" uninstall DESTDIR="$PWD/to" prefix=/usr docdir=/doc/gpuhist >/dev/null
 }
 
@@ -276,13 +276,13 @@ END
     [ "${#lines[@]}" -eq 2 ]
     run -1 env PATH="$PWD/tools" bash tree/bootstrap demo --without-isal --with-zlib --without-lzma --without-lz4
     [ "${lines[1]}" = "    sudo apt-get install $build zlib1g-dev libbz2-dev" ]
-    # docs/install.md names what the tests need besides.
+    # docs/install.md names the other programs that the tests need.
     run -1 env PATH="$PWD/tools" bash tree/bootstrap check
     named=$(tr '\n' ' ' <"$srcdir/docs/install.md" | sed 's/.*They need \([^.]*\)\. .*/\1/; s/,\| and / /g')
     for package in ${lines[1]#*install}; do
         [[ " $build $gzip liblzma-dev libbz2-dev liblz4-dev $named " == *" $package "* ]]
     done
-    # What is optional is named, and the rest goes on.
+    # Missing optional packages are named, and the rest continues.
     for tool in autoconf automake make autoreconf; do printf '#!/bin/sh\necho "$0 failed" >&2; exit $FAILED\n' >tools/$tool; done
     printf '#!/bin/sh\n! grep -q "lzma\\|lz4"\n' >tools/cc
     ln -s "$(command -v grep)" "$(command -v tail)" tools
@@ -291,7 +291,7 @@ END
     [ "${lines[1]}" = "    sudo apt-get install liblzma-dev liblz4-dev" ]
     [ "${lines[2]}" = "bootstrap: generating ./configure" ]
     [ "${#lines[@]}" -eq 3 ]
-    # Of what fails the end is shown, and the file with all of it is named.
+    # The end of a failed log is shown, and its file is named.
     FAILED=1 run -1 env PATH="$PWD/tools" bash tree/bootstrap
     [ "${lines[3]}" = "$PWD/tools/autoreconf failed" ]
     [ "${lines[4]}" = "bootstrap: that failed; all it printed is in $PWD/tree/bootstrap.log" ]
@@ -310,7 +310,7 @@ FAIL: x.bats 4 worse
 x.bats: 2 FAILED, 1 passed, 1 skipped, N s; its log is x.log" ]
         grep -q '^not ok 4 worse' x.log
     done
-    # One that ends too early has no test that fails.
+    # A file that ends too early has no failed test.
     run -0 bash "$srcdir/tests/driver.bash" "$driver" --test-name x.bats --log-file x.log --trs-file x.trs \
         -- sh -c 'sed "/^not/d" all; exit 3'
     [ "${#lines[@]}" -gt 1 ]

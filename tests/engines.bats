@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Engines agree: with numpy and so with each other, whatever type, threads, chunks and values.
+# Engines agree with numpy, and so with each other, for all types, threads, chunks and values.
 
 # bats file_tags=twice
 
@@ -112,8 +112,7 @@ load helpers
 
 @test "auto: a GPU joins the CPU, and both count" {
     skip_without_gpu
-    # A hole, which is read without a disk; one thread is busy with it for longer than a GPU with
-    # getting ready.
+    # A hole, which is read without a disk; one thread needs longer for it than a GPU to start.
     int32 7 8 >"$BATS_TEST_TMPDIR/in"
     truncate -s 30G "$BATS_TEST_TMPDIR/in"
     int32 9 >>"$BATS_TEST_TMPDIR/in"
@@ -147,7 +146,7 @@ load helpers
     done
 }
 
-# A GPU counts in 32 bits; these are its own limits, and a chunk that does not fit one more time.
+# A GPU counts in 32 bits; these are its limits, and a chunk that would exceed them.
 @test "gpu: more equal values than a GPU's counter holds" {
     skip_without_gpu
     n=$(((1 << 32) + 12345))
@@ -172,7 +171,7 @@ load helpers
 
 @test "gpu: more values than a GPU's counter holds, in several bins" {
     skip_without_gpu
-    n=9000000000 # thirds of which fit a counter once, but not twice
+    n=9000000000 # a third of it fits a counter once, but not twice
     run -0 --separate-stderr gpuhist --engine cuda --range 98:102 --bins 4 -t u8 --binary \
         < <(yes ab | head -c $n)
     [ "$output" = $'98\t'"$((n / 3))" ]

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# What is wrong is told in one line, with the documented status, and no result is printed.
+# Errors are reported in one line, with the documented status and no result.
 
 load helpers
 
-assert_usage() { # TEXT ARG...: these arguments are refused with that text
+assert_usage() { # TEXT ARG...: asserts that these arguments are rejected with TEXT
     local text=$1 help
     shift
     run --separate-stderr gpuhist "$@" </dev/null
@@ -13,7 +13,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
         stalin) help=stalin-sort ;;
         *) help=histogram ;;
     esac
-    # the help that lists the option, unless there is better advice
+    # the help that lists the option, unless better advice exists
     case $stderr in
         *" (try gpuhist $help --help)") [[ ${stderr% (try *} != *"(try"* ]] ;;
         *"(try "*) ;;
@@ -167,9 +167,9 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
         [[ -z $output && $stderr == *"$advice"* ]]
         [[ $advice == *"(try "* || $stderr == *"(try gpuhist $command --help)" ]]
     done <<<"$table"
-    run -1 --separate-stderr gpuhist reduce 'my file' # may be one
+    run -1 --separate-stderr gpuhist reduce 'my file' # may be a file
     [ "$stderr" = "gpuhist: my file: No such file or directory" ]
-    # Words that are no files, but mean an operation, a reduction, a field or a condition.
+    # Words that are not files, but mean an operation, a reduction, a field or a condition.
     table="reduce count distinct in => distinct => try reduce count,distinct
         reduce -f 1 sum max => max => try reduce sum,max
         reduce sum 11 in => 11 => try -f 11
@@ -191,7 +191,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     [ "$(gpuhist count --lt 100 '>500')" = 1 ]
     mkdir 4
     run -0 gpuhist uniq -T 4 in
-    # a value that has the name of one
+    # a value with the name of an operation
     printf 'unique --head\n5 6\n' >columns
     [ "$(gpuhist reduce sum --field unique --by --head columns)" = $'6\t5' ]
 }
@@ -207,7 +207,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
     assert_usage "unknown option '-header': did you mean --header?" -header in
     assert_usage "unknown option '-other': did you mean --other? (try" --bins 5 -other in
     [ ! -e ther ]
-    # What only looks like one: the value of an option, a file, clusters and values of one letter.
+    # Words that only look like one: the value of an option, a file, clusters and one-letter values.
     run -0 gpuhist --bins 5 -o -top in
     [ "$(cat ./-top)" = $'3\t1' ]
     run -0 gpuhist --bins 5 -ti32 -qo-other -- in -top 2>&1
@@ -284,7 +284,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
 
 @test "bins that do not fit the memory are refused before anything is read" {
     skip_under_asan
-    # 4294967294 bins take 32 GiB; with 2 GB of address space at the most, they never fit
+    # 4294967294 bins need 32 GiB; with at most 2 GB of address space, they never fit
     run --separate-stderr bash -c 'ulimit -v 2000000
         "$GPUHIST" --bins 4294967294 --engine cpu </dev/zero'
     assert_failed 1 "4294967294 bins"
@@ -294,7 +294,7 @@ assert_usage() { # TEXT ARG...: these arguments are refused with that text
 @test "the limits of control groups, of both versions, are part of the memory that is free" {
     skip_under_asan
     cd "$BATS_TEST_TMPDIR"
-    # As in a container: 4000 MB are free, 100 MiB for the group above the one that the program is in.
+    # As in a container: 4000 MB are free, 100 MiB for the parent of the program's cgroup.
     cat >limited.sh <<'END'
         mount -t tmpfs none /proc && mount -t tmpfs none /sys/fs/cgroup || exit 9
         mkdir -p /proc/self "/sys/fs/cgroup/$2/a/b"
@@ -349,7 +349,7 @@ END
     cd "$BATS_TEST_TMPDIR" || return 1
     "$PYTHON" -c 'import os, subprocess, sys
 gpuhist = sys.argv[1]
-# What Python decodes strictly is UTF-8; none of these is, or may be printed.
+# Strict decoding by Python defines UTF-8; none of these is UTF-8, or may be printed.
 bad = [bytes([c]) for c in [*range(1, 9), *range(14, 32), 127, *range(128, 256)]]
 bad += [chr(c).encode() for c in [*range(0x80, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F),
                                   *range(0x2066, 0x206A)]]
@@ -371,7 +371,7 @@ for parts in [(bad + good)[i:i + 8] for i in range(0, len(bad + good), 8)]:
                 file.write(text)
         done = subprocess.run([gpuhist, "reduce", "sum", "--text", name], capture_output=True)
         assert (done.returncode, done.stdout, done.stderr) == (1, b"", expected), (part, done)
-    # A label is what was typed, which a state may forge.
+    # A label is text that the user typed, which a state may forge.
     with open(part, "wb") as file:
         file.write(b"7\n")
     state = subprocess.run([gpuhist, "count", "--text", "--all", "--any-of", b"@" + part, "--save", "-"],

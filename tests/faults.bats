@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# Every call that can fail is let fail once, and from then on: each time the result is right, or
-# there is one clear line, status 1, no result, no half-written file, no hang, and no leak where the
-# build has AddressSanitizer. It takes a build configured with --enable-faults.
+# Every call that can fail fails once, and then also persistently: each time the result is right, or
+# there is one clear line, status 1, no result, no half-written file, no hang, and no leak if the build
+# has AddressSanitizer. Requires a build configured with --enable-faults.
 
 load helpers
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# As faults.bats, where a device works: calls of the device made for tests, of CUDA, and of the host
+# Like faults.bats, with a device: calls of the fake device, of CUDA, and of the host
 # meanwhile.
 
 load helpers

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# How histograms are printed: what is selected, columns, quantiles, formats, plots.
+# Output of histograms: selection, columns, percentiles, formats, plots.
 
 load helpers
 
@@ -69,7 +69,7 @@ statuses() { seq 0 999 | awk '{ print $1 % 10 ? 200 : $1 % 50 ? 304 : $1 % 100 ?
 304   80   8.0000%  #
 404   10   1.0000%  #
 500   10   1.0000%  #" ]
-    # tsv, empty bins, and values that lie close keep the automatic bins.
+    # tsv, empty bins, and adjacent values keep the automatic bins.
     [ "$(statuses | gpuhist | cut -f 1,2)" = $'200\t205\n300\t305\n400\t405\n500\t505' ]
     [ "$(statuses | gpuhist --plot --zeros | grep -c '^...\.\....  *0$')" -eq 57 ]
     [ "$(seq 1 3 100 | gpuhist --plot | head -n 2)" = "    0..2  1  #################
@@ -162,7 +162,7 @@ statuses() { seq 0 999 | awk '{ print $1 % 10 ? 200 : $1 % 50 ? 304 : $1 % 100 ?
 # bats test_tags=slow,plain
 @test "gnuplot draws the script" {
     command -v gnuplot >/dev/null || skip "no gnuplot"
-    # coloured SCRIPT: how many pixels of its picture are neither grey, black nor white.
+    # coloured SCRIPT: prints the number of pixels of its image that are not grey, black or white.
     coloured() {
         gnuplot -e 'set terminal pbm color; set output "picture"' "$1" 2>errors
         [ ! -s errors ]
@@ -225,7 +225,7 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
         [ "$(grep -cE "^# $time\$" out--header-out)" = "$(($(grep -c '^$' out--header-out) + 1))" ]
     done
     gpuhist uniq -f 1 --every 40ms --header-out --format csv in | cmp - <(printf 'value,count\n1,1\n2,1\n')
-    # the name of a column differs from that of the time
+    # the name of a column differs from that of the timestamp
     [ "$(printf 'reported v\n7 1\n' | gpuhist reduce sum -f v --by reported --format jsonl)" = '{"by_reported":7,"sum":1}' ]
 }
 
@@ -347,7 +347,7 @@ print((pixels.max(1) != pixels.min(1)).sum())' picture
     done
     usage "--min-count cannot be combined with --format raw" --format raw --min-count 2 --other
     usage "--other requires --top or --min-count" --other
-    # tsv and csv print no bins beside quantiles, so that such options would say nothing
+    # tsv and csv print no bins with percentiles, so such options would have no effect
     for option in "--top 3" "--min-count 2" "--sort bin" --cumulative --percent --zeros; do
         # shellcheck disable=SC2086
         usage "${option% *} cannot be combined with --percentiles in tsv output (try --format json, or --plot)" \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Kinds that are found in the input: the law is that of tests/found_kinds.py.
+# Kinds that are found in the input, with the law of tests/found_kinds.py.
 
 load helpers
 
@@ -47,13 +47,13 @@ refused() { # refused STATUS MESSAGE ARGUMENT...
     run --separate-stderr gpuhist uniq --csv -f path --save state in
     [ "$stderr" = "gpuhist: note: the state has a column type that was found: -f path:text" ]
     [ "$(gpuhist merge state state)" = $'/a\t4\n/b\t2' ]
-    # 64 KiB of integers: what follows is invalid, as it is with the kind typed
+    # 64 KiB of integers: later values are invalid, as with a typed kind
     { seq 20000; echo 1.5; } >in
     refused 1 "in:20001: invalid integer '1.5'" reduce sum -f 1 in
 }
 
 @test "kinds at their limits" {
-    found() { # found KIND VALUE...: -v says that the values of a key are of that kind
+    found() { # found KIND VALUE...: asserts that -v reports KIND for a key with these values
         printf '%s\n' v "${@:2}" >column
         run -0 --separate-stderr gpuhist uniq -v --csv -f v column
         [ "$(grep -o 'found in the input: .*' <<<"$stderr")" = "${1:+found in the input: -f v:$1}" ]
@@ -63,19 +63,19 @@ refused() { # refused STATUS MESSAGE ARGUMENT...
     found text 00 1
     found .1 0.0 0.5
     found time.9 2026-01-01T00:00:00.123456789Z
-    found time.9 2026-01-01T00:00:00.1234567890Z # of more digits than there are, as with the kind typed
+    found time.9 2026-01-01T00:00:00.1234567890Z # more digits than exist, as with a typed kind
     found ip 2001:db8::1 10.0.0.1
-    found text 2001:DB8::1 2001:DB8::2 # ip would print another text
+    found text 2001:DB8::1 2001:DB8::2 # ip would print another string
     refused 1 "invalid integer '1e5'" uniq -f 1 <<<$'1e5\nx' # a mix
     printf '%s\n' v 5 10 100 >column
-    [ "$(gpuhist count --csv --where 'v<1e1' column)" = 1 ] # by value, not as texts
+    [ "$(gpuhist count --csv --where 'v<1e1' column)" = 1 ] # by value, not as strings
     [ "$(gpuhist count --csv --where 'v>=06' column)" = 2 ]
     [ "$(gpuhist count --csv --where 'v=06' column 2>/dev/null)" = 0 ]
     [ "$(gpuhist count --csv --where 'v>0.000000000000000001' <<<$'v\n0\n1')" = 1 ]
     printf '5\n100\n' >list
     [ "$(gpuhist count --csv --where v=@list column)" = 2 ]
     printf '5.5\n' >list
-    refused 1 "list:1: invalid integer '5.5'" count --csv --where v=@list column # nor does a file choose the kind
+    refused 1 "list:1: invalid integer '5.5'" count --csv --where v=@list column # nor does a file choose it
 }
 
 @test "two kinds that are possible are an error that names them, and what is typed is not overruled" {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What a GPU counts in tables, against numpy, for jobs that are drawn: tests/gpu_counts.py.
+# A GPU's counts in tables, against numpy, for random jobs: tests/gpu_counts.py.
 
 load helpers
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Jobs that the drivers of other tests draw, by the engine cuda: found kinds, weights, units and the laws. For few rows
-# gpuhist itself chooses the CPU.
+# Random jobs of other tests' drivers, on engine cuda: found kinds, weights, units and the laws. By default,
+# gpuhist chooses the CPU for few rows.
 
 load helpers
 
@@ -10,7 +10,7 @@ setup() {
     command -v zstd >/dev/null || skip "no zstd"
     reads_gzip || skip "no gzip"
     cd "$BATS_TEST_TMPDIR"
-    # Runs a command with --engine cuda, and without where the engine says that it does not support the job.
+    # Runs a command with --engine cuda, and without it if the engine does not support the job.
     cat >cuda <<'END'
 #!/bin/bash
 at=$0.$$ operation=()
@@ -38,12 +38,12 @@ END
     chmod +x cuda
 }
 
-# drawn SHARE DRIVER ARG...: one in SHARE of the jobs that the driver draws.
+# drawn SHARE DRIVER ARG...: runs one in SHARE of the driver's random jobs.
 drawn() {
     SHARE=$1 timeout 900 "$PYTHON" "$srcdir/tests/$2" "$PWD/cuda" "${@:3}"
 }
 
-# assert_ran LEAST: the GPU had so many of the jobs, or more.
+# assert_ran LEAST: asserts that the GPU ran at least LEAST jobs.
 assert_ran() {
     local jobs
     jobs=$(wc -l <ran)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# What feeders of a GPU parse: engines print the same, and what Python's csv and datetime have; gpu_rows.py.
+# Parsing by the feeders of a GPU: engines print the same as Python's csv and datetime; gpu_rows.py.
 
 load helpers
 
-# rows SEED COUNT: as many inputs of gpu_rows.py, on the engines of this machine.
+# rows SEED COUNT: runs COUNT inputs of gpu_rows.py on the engines of this machine.
 rows() {
     [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
     # shellcheck disable=SC2086
@@ -35,7 +35,7 @@ rows() {
             od -An -v -tu8 -w8 | sort -nu >counts
         [ "$(tr -d ' ' <counts)" = $((n / 1000)) ]
     done
-    # the first invalid token of the stream is the one that is named
+    # the message names the first invalid token of the stream
     sed '1900003s/,/,x/; 1500000s/,[0-9]*$/,y/' in >bad
     gpuhist reduce sum --csv -f 3 --engine cpu bad 2>expected && return 1
     for _ in 1 2 3; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Bins over whatever values come, of a given or an automatic width, against Python and numpy.
+# Bins over all values, of a given or an automatic width, against Python and numpy.
 
 load helpers
 
@@ -19,7 +19,7 @@ load helpers
 @test "i64be in open bins" { compare_type growing_histogram i64be; }
 @test "u64 in open bins" { compare_type growing_histogram u64; }
 
-# bins_of LOW HIGH: how many automatic bins, with --zeros, two values make, and how wide they are.
+# bins_of LOW HIGH: prints the number and the width of the automatic bins of two values, with --zeros.
 bins_of() {
     printf '%s\n' "$1" "$2" | gpuhist --text -t i64 --zeros |
         awk -F'\t' 'NR == 1 { width = NF == 2 ? 1 : $2 - $1 } END { print NR, width }'
@@ -113,7 +113,7 @@ for name, text in {"any": lines, "up": lines, "down": lines, "below": least + li
     done
 }
 
-# bins_of_width WIDTH <VALUES: "low TAB [high TAB] count" in numeric order, by sort, uniq and awk.
+# bins_of_width WIDTH <VALUES: prints "low TAB [high TAB] count" in numeric order, by sort, uniq and awk.
 bins_of_width() {
     awk -v w="$1" '{ low = int($1 / w) * w; print (low > $1 ? low - w : low) }' | sort -n | uniq -c |
         awk -v w="$1" '{ print $2 "\t" (w > 1 ? $2 + w "\t" : "") $1 }'
@@ -219,8 +219,8 @@ r.choice(a, 1000000).tofile(sys.argv[1])' "$in"
 @test "keys that are made to collide in a hash without a seed take no longer than others" {
     cd "$BATS_TEST_TMPDIR"
     [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
-    # the inverse of SplitMix64's finalizer, of numbers that share their upper and lower bits: the square
-    # of how many there are is out of reach
+    # the inverse of SplitMix64's finalizer, of numbers with equal upper and lower bits: a run time
+    # quadratic in their number is out of reach
     numpy '
 i = np.arange(1000000, dtype=np.uint64) << np.uint64(30)
 x = i ^ i >> np.uint64(31) ^ i >> np.uint64(62)

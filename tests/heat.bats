@@ -46,7 +46,7 @@ check_maps() {
     for last in 11 12; do
         printf '%s 1\n' 0 5 $last >in
         COLUMNS=60 LINES=20 run -0 gpuhist uniq -f 1 --by 2 --plot in
-        # The title, a line for each of the names or positions, those of groups and of colours.
+        # The title, and a line for each of the names or positions, of groups and of colours.
         [ "${#lines[@]}" = $((last == 12 ? 6 : 15)) ]
     done
 }

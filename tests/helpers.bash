@@ -114,7 +114,7 @@ compare_type() {
     "$PYTHON" "$srcdir/tests/$1.py" "$GPUHIST" "$2" $ENGINES "${@:3}"
 }
 
-# compare_isas DRIVER TYPE: like compare_type, and on the CPU with each instruction set alone.
+# compare_isas DRIVER TYPE: like compare_type, and also on the CPU with each single instruction set.
 compare_isas() {
     compare_type "$@" cpu:avx512 cpu:avx2 cpu:plain
 }
@@ -164,7 +164,7 @@ assert_failed() {
     }
 }
 
-# inputs_of ENGINE: sets "inputs" for the next assertion: file and pipe. For a GPU, which takes a
+# inputs_of ENGINE: sets "inputs" for the next assertion: file and pipe. For a GPU, which needs a
 # third of a second to start, alternates between them.
 inputs_of() {
     inputs="file pipe"

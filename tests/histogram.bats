@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Operation histogram: which values are counted where, against od, sort, uniq, awk and numpy.
+# Operation histogram: the bins of values, against od, sort, uniq, awk and numpy.
 
 load helpers
 
@@ -191,7 +191,7 @@ assert np.array_equal(np.bincount(a, minlength=5000000), b)' "$in" "$BATS_TEST_T
 
 @test "raw with powers: all bins of the type, so that the first is known" {
     [ -n "${PYTHON:-}" ] || skip "no python3"
-    # bins k, of the values with |k| digits, from the least value of the type to the greatest
+    # bins k, of the values with |k| digits, from the smallest value of the type to the largest
     "$PYTHON" -c 'import struct, subprocess, sys
 def check(kind, base, values, words):
     bits, signed = int(kind[1:]), kind[0] == "i"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The input: files, pipes and standard input as one stream, and what is wrong with them.
+# The input: files, pipes and standard input as one stream, and their errors.
 
 # shellcheck disable=SC2030,SC2031  # each test has its own $output
 load helpers
@@ -73,7 +73,7 @@ load helpers
 
 # bats test_tags=later
 @test "a slow pipe that begins with white space may still be binary" {
-    # 10 as int32, whose first byte is a newline; likewise 0x0d20090a
+    # 10 as int32, whose first byte is a newline; also 0x0d20090a
     run -0 bash -c '{ printf "\n"; sleep 0.1; printf "\0\0\0"; } | "$GPUHIST" --bins 20'
     [ "$output" = $'10\t1' ]
     run -0 bash -c '{ printf "\n"; sleep 0.1; printf "\t "; sleep 0.1; printf "\r\1\0\0\0"; } |
@@ -141,7 +141,7 @@ load helpers
 
 @test "a file that may not be read" {
     command -v setpriv >/dev/null || skip "no setpriv"
-    dir=$(mktemp -d) # where another user gets to
+    dir=$(mktemp -d) # another user can enter it
     chmod 755 "$dir"
     cp "$GPUHIST" "$dir/gpuhist"
     int32 1 >"$dir/secret"
@@ -161,7 +161,7 @@ load helpers
     [ "$output" = $'1\t1' ]
 }
 
-# The FIFO comes first: the file has been looked at, and changes before its turn comes.
+# The FIFO comes first: the file has been checked, and changes before it is read.
 start_behind_fifo() {
     mkfifo "$BATS_TEST_TMPDIR/fifo"
     exec 4<>"$BATS_TEST_TMPDIR/fifo"
@@ -252,7 +252,7 @@ for arguments, typed, printed in (
     done
 }
 
-# note_of FILE ARG...: what is noted of a file; nothing else may be told, and the result is as ever.
+# note_of FILE ARG...: prints the note about a file; asserts no other message, and the same result.
 note_of() {
     local file=$1
     shift
@@ -282,7 +282,7 @@ np.full(20, -1, "<i4").tofile("ones")'
         note_of $name
         [ -z "$note" ]
     done
-    # not if it was said how it is to be read, and not with --quiet
+    # no note if an option gives the format, or with --quiet
     for name in "-t i64" "-t i32" --binary -q; do
         # shellcheck disable=SC2086
         note_of le $name
@@ -316,7 +316,7 @@ years.astype("<i8").tofile("years64"); np.arange(32, 126).astype("<u2").tofile("
     [ "$note" = "gpuhist: note: reading years64 as i32le; every second element is 0 (try -t i64)" ]
     note_of small.u16
     [ "$note" = "gpuhist: note: reading small.u16 as i32le; its name ends in .u16 (try -t u16)" ]
-    for name in few all i32 seconds years f4; do # what may be 32-bit integers, too
+    for name in few all i32 seconds years f4; do # files that may also be 32-bit integers
         note_of $name
         [ -z "$note" ] || { echo "$name: $note"; return 1; }
     done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Columns that join a date and a time of the day. The oracle is Python's datetime.
+# Columns that join a date and a time of day. The oracle is Python's datetime.
 
 load helpers
 
@@ -143,7 +143,7 @@ END
     refused "2: invalid timestamp '' (try --missing skip)" --csv -f d+t:time
     refused " unknown column 'u'" --csv -f d+u:time
     refused " unknown column 'd+t': the header is 'd,t' (try A+B:time, as only timestamps are joined)" --csv -f d+t:text
-    # Of a long text the beginning.
+    # The beginning of a long string.
     printf '%0500d,%0500d\n' 1 1 >in
     refused "1: invalid timestamp '0000000000000000000000000000000000000000...'" -d , -f 1+2:time
 }

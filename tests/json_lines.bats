@@ -13,7 +13,7 @@ compare_json() {
 }
 
 @test "JSON lines as Python has them, with the best instruction set" {
-    SHARE=$((4 * SHARE)) compare_json best # the next test has them all
+    SHARE=$((4 * SHARE)) compare_json best # the next test runs all
 }
 
 # bats test_tags=slow
@@ -25,7 +25,7 @@ compare_json() {
     cd "$BATS_TEST_TMPDIR"
     local bytes key
     for bytes in 2 7 8 9 10 16 17 62 63 64 65 127 128 129 300; do
-        # keys of so many bytes, which differ in the last one alone, or in the first
+        # keys of n bytes that differ only in the last one, or in the first
         key=$(printf "%$((bytes - 1))s" '' | tr ' ' k)
         printf '{"%s1":1,"%s2":2,"x%s":4}\n' "$key" "$key" "$key" >in
         [ "$(gpuhist reduce sum --jsonl -f "${key}1" in)" = 1 ]

@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
-# What is of a kind that is not read is an error that names it, never a number. The files come from
-# the programs and libraries that write them where they are there, else from their specifications.
+# Unsupported file types are errors that name the type, never numbers. The files are made by the
+# programs and libraries that write them, if installed, otherwise from their specifications.
 
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# assert_refused FILE TEXT [BYTES]: an error with TEXT however the file comes, unless it is said to be
-# binary; then all of its bytes (BYTES: of those that it decompresses to) are counted.
+# assert_refused FILE TEXT [BYTES]: asserts an error with TEXT for each way to read the file,
+# except with --binary: then all of its bytes (BYTES: its decompressed size) are counted.
 assert_refused() {
     local how bytes=${3-$(wc -c <"$1")}
     for how in "" "-t u8" "--text" "-f 1 --invalid ignore" "--decompress none"; do
@@ -91,7 +91,7 @@ base.execute("create table t (i)"); base.commit()'
     assert_refused x.docx "zip archives are not supported (try unzip -p, an .xlsx saved as CSV, or --binary"
     assert_refused base "SQLite databases are not supported (try sqlite3 -csv"
     numpy 'np.save("x.npy", np.arange(10, dtype="<i4"))'
-    run -0 gpuhist reduce sum x.npy # which is read
+    run -0 gpuhist reduce sum x.npy # a supported type
     [ "$output" = 45 ]
 }
 
@@ -125,8 +125,8 @@ base.execute("create table t (i)"); base.commit()'
 # bats test_tags=later
 @test "integers that begin like another kind of file are counted" {
     [ -n "${PYTHON:-}" ] || skip "no python3"
-    # every integer of 24 bits, and many of 32, that begins with the two bytes of zlib, before small
-    # integers and before random ones: fewer than one in a thousand are taken for zlib
+    # every 24-bit integer, and many 32-bit ones, that start with the two bytes of zlib, followed by small
+    # integers and by random ones: fewer than one in a thousand are detected as zlib
     "$PYTHON" -c 'import random, subprocess, sys
 rng = random.Random(8)
 wrong = []
@@ -190,10 +190,10 @@ sys.exit(str(wrong) if wrong else 0)' "$GPUHIST"
     [ "$(gpuhist reduce sum -f ms good large)" = "$(awk '{ n += $2 } END { print n }' good large.lf)" ]
     # each row is a line of reports
     printf '1 2\r3 x\r' | assert_invalid 2 x -f 2
-    # an LF behind the first block does not count, and ends rows, too
+    # an LF after the first block does not count, and also ends rows
     [ "$({ cat large; printf '1 5\n2 6\r'; } | gpuhist reduce sum -f ms)" = \
         "$(awk '{ n += $2 } END { print n + 11 }' large.lf)" ]
-    # what is right: words, one line, lines that end with CR and LF, a CR behind the first line
+    # valid input: words, one line, lines that end with CR LF, a CR after the first line
     [ "$(printf '1\r2\r3\r' | gpuhist reduce sum)" = 6 ]
     [ "$(printf '1 2\r' | gpuhist reduce sum -f 2)" = 2 ]
     [ "$(printf '1 2\r\n3 4\r\n' | gpuhist reduce sum -f 2)" = 6 ]

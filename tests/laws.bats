@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
-# The laws of rows: each side of a law by its own command, for random tables and jobs (laws.py); and options of
-# columns and conditions that are none.
+# The laws of rows: each side of a law by its own command, for random tables and jobs (laws.py); and invalid
+# options of columns and conditions.
 
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# check LAW [SEED [COUNT]]: a law of laws.py.
+# check LAW [SEED [COUNT]]: checks a law of laws.py.
 check() {
     [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
     command -v zstd >/dev/null || skip "no zstd"
@@ -14,7 +14,7 @@ check() {
     timeout 3000 "$PYTHON" "$srcdir/tests/laws.py" "$GPUHIST" "$@"
 }
 
-# usage TEXT ARG...: a usage error that contains TEXT.
+# usage TEXT ARG...: asserts a usage error that contains TEXT.
 usage() {
     run --separate-stderr gpuhist "${@:2}" </dev/null
     assert_failed 2 "$1"
@@ -239,7 +239,7 @@ usage() {
 }
 
 @test "conditions compare with addresses at the ends of IPv4 and IPv6" {
-    # Those of Python's ipaddress in ascending order, IPv4 before IPv6.
+    # The order of Python's ipaddress, IPv4 before IPv6.
     addresses=(0.0.0.0 0.0.0.1 0.0.0.2 0.0.0.3 255.255.255.254 255.255.255.255 :: ::1 ::2
         ffff:ffff:ffff:ffff:ffff:ffff:ffff:fffe ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff)
     total=${#addresses[@]}
@@ -259,7 +259,7 @@ usage() {
     printf '\xef\xbb\xbf10.0.0.0/8\n\n ::1 \r\n' >addresses
     printf '2026-01-01 00:00:00\n2026-01-03\n' >instants
     printf '%s\n' a b a,b bb @texts 10.1.0.0 >in
-    counts() { # counts N CONDITION: as many lines of `in` meet it
+    counts() { # counts N CONDITION: N lines of `in` match
         run -0 --separate-stderr gpuhist count --all -d '|' --where "$2" "${@:3}" in
         [ "$output" = "$1" ]
     }
@@ -267,7 +267,7 @@ usage() {
     counts 3 '1:text!=@texts'
     printf '\xef\xbb\xbfb\r\na,b\r\n10.1.0.0\r' >marked
     counts 3 1:text=@marked
-    printf '\r\n' >marked # an empty text
+    printf '\r\n' >marked # an empty string
     counts 0 1:text=@marked
     [ "$(printf '|x\ny|x\n' | gpuhist count --all -d '|' --where 1:text=@marked)" = 1 ]
     : >empty
@@ -331,7 +331,7 @@ usage() {
     usage "invalid --where '1:time=,2026-01-01': '' is not a timestamp such as" uniq -f 1 --where 1:time=,2026-01-01
     usage "invalid --where '1:time=,': '' is not a timestamp such as" uniq -f 1 --where 1:time=,
     [ "$(printf '5\n6\n7\n' | gpuhist count --all --where '1=5, 6')" = 2 ]
-    [ "$(printf '5||\n' | gpuhist count --all -d'|' --where '2:text=5,')" = 1 ] # a text may be empty
+    [ "$(printf '5||\n' | gpuhist count --all -d'|' --where '2:text=5,')" = 1 ] # a string may be empty
 }
 
 @test "what is said where a row meets --where, but a value is invalid" {

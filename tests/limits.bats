@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Little memory: control groups, ulimit -v, ulimit -s; and many threads.
+# Little memory: cgroups, ulimit -v, ulimit -s; and many threads.
 
 load helpers
 
@@ -51,13 +51,13 @@ check_groups() {
 @test "the default number of threads is that of the group's quota" {
     command -v unshare >/dev/null || skip "no unshare"
     [ "$(nproc)" -gt 1 ] || skip "one processor"
-    threads() { # COMMAND...: which makes the group
+    threads() { # COMMAND...: creates the cgroup
         unshare -rm bash -c 'mount -t tmpfs none /sys/fs/cgroup && mkdir /sys/fs/cgroup/cpu || exit 9
             eval "$1"; "$GPUHIST" info' bash "$1" 2>/dev/null
     }
     run threads :
     [ "$status" -ne 9 ] && [[ $output = *"$(nproc) processors"* ]] || skip "no mounts of our own here"
-    # one of the two is the version of the system
+    # one of the two is the system's version
     run -0 threads 'echo 100000 | tee /sys/fs/cgroup/cpu/cpu.cfs_{quota,period}_us
         echo 100000 100000 >/sys/fs/cgroup/cpu.max'
     [[ $output = *" 1 processor,"* ]]
@@ -75,7 +75,7 @@ check_groups() {
             cmp out expected
         done
     done
-    # with bins, which take 12 bytes each, in use or not
+    # with bins of 12 bytes each, used or not
     awk '$1 % 3 == 0 { print $1 "\t1" }' values >expected
     awk '$1 % 3 == 0' values >bins
     for kib in $(seq 60000 $((SHARE > 1 ? 15000 : 10000)) 110000); do

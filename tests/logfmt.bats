@@ -11,7 +11,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
     "$PYTHON" "$srcdir/tests/logfmt.py" "$GPUHIST" 1 150
 }
 
-# fails MESSAGE ARG...: an error that begins so, of the line on standard input.
+# fails MESSAGE ARG...: asserts an error that begins with MESSAGE, for the line on standard input.
 fails() {
     run --separate-stderr gpuhist "${@:2}"
     echo "$stderr"

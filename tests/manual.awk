@@ -1,5 +1,5 @@
 # Prints the sentences of a page of the manual that have more than 30 words. A sentence starts on
-# a line of its own and ends at the end of one, or where a paragraph or an item of a list ends.
+# a new line and ends at the end of a line, or where a paragraph or an item of a list ends.
 function finish() {
     if (words > 30)
         print FILENAME ":" FNR ": " words " words: " sentence

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# How much memory runs take: no more for long input than for short, whatever comes. The peak is what
-# the kernel has seen (getrusage). Long input is zeros, so that it is plain what has to come out:
-# 256 MiB of them, and 10 GB with GPUHIST_LONG_TESTS=1.
+# Memory of runs: long input needs no more than short input. The kernel measures the peak (getrusage).
+# Long input is zeros, so that the expected output is obvious: 256 MiB, and 10 GB with
+# GPUHIST_LONG_TESTS=1.
 
 load helpers
 
@@ -14,7 +14,7 @@ setup() {
     INTS=$((BYTES / 4))
 }
 
-# assert_all_flat SOURCE [FILE]: every operation on BYTES zeros, which the command SOURCE pipes.
+# assert_all_flat SOURCE [FILE]: runs every operation on BYTES zeros from the command SOURCE.
 assert_all_flat() {
     local source=$1
     shift
@@ -23,7 +23,7 @@ assert_all_flat() {
     assert_flat $'count\t'"$INTS"$'\nsum\t0\nmax\t0' reduce count,sum,max --binary "$@" < <($source)
     assert_flat "$INTS" count --eq 0 --binary "$@" < <($source)
     assert_flat '' stalin-sort --strict --binary "$@" < <($source)
-    [ "$(wc -c <out)" -eq 4 ] # the one survivor
+    [ "$(wc -c <out)" -eq 4 ] # the only value kept
 }
 
 # bats test_tags=slow,plain
@@ -48,13 +48,13 @@ assert_all_flat() {
     local part=$((BYTES / 400))
     head -c $((part * 4)) /dev/zero | zstd -q -o part
     for _ in {1..100}; do cat part; done >many
-    # of which eight groups may wait, of 16 MiB, and decoded 32
+    # eight groups of 16 MiB may wait, and 32 MiB of decoded data
     FLAT_KIB=400000 assert_flat "$((part * 100))" count --eq 0 --binary many </dev/null
     FLAT_KIB=400000 assert_flat "$((part * 100))" count --eq 0 --binary < <(cat many)
     head -c "$BYTES" /dev/zero | zstd -q --long=27 -o wide
     FLAT_KIB=250000 assert_flat "$INTS" count --eq 0 --binary wide </dev/null
     FLAT_KIB=250000 assert_flat "$INTS" count --eq 0 --binary < <(cat wide)
-    # a window that is longer than all that may be taken is refused before it is
+    # a window above the memory limit is rejected before it is allocated
     head -c "$BYTES" /dev/zero | zstd -q --ultra --long=29 -o wider
     run --separate-stderr gpuhist count --eq 0 --binary --engine cpu wider
     assert_failed 1 "zstd: a frame needs a window of 536870912 bytes"
@@ -99,7 +99,7 @@ assert_all_flat() {
         FLAT_KIB=250000 assert_flat $'count\t'"$n"$'\nmin\t0\nmax\t0\nvariance\t0' \
             reduce count,min,max,variance -t u8 --binary --chunk-size $chunk < <(cat sparse)
     done
-    # nothing is left out where much is written
+    # no omissions in long output
     assert_flat '' stalin-sort -t u8 --binary --purged /dev/null sparse </dev/null
     [ "$(wc -c <out)" -eq "$n" ]
 }

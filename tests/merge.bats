@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Saved states: --save and merge. What they add up to is compared with one run in merge_parts.bats.
+# Saved states: --save and merge. merge_parts.bats compares their sums with one run.
 
 load helpers
 
@@ -86,7 +86,7 @@ rows.astype(">i8").tofile("rows")'
     run -0 --separate-stderr gpuhist merge a.state b.state
     [ "$output" = $'2\t3\n3\t1' ]
     [ "$stderr" = "gpuhist: values out of range: 1 below, 0 above (try --outside)" ]
-    # It does not advise options that choose bins, which it does not take.
+    # It does not advise options of bins, which it does not support.
     printf '7\n' | gpuhist --bins 3 --save other.state 2>none
     run -0 --separate-stderr gpuhist merge other.state
     [ "$stderr" = "gpuhist: values out of range: 0 below, 1 above (try --outside)" ]
@@ -107,7 +107,7 @@ rows.astype(">i8").tofile("rows")'
 
 @test "states of other jobs are refused, with the option that differs" {
     save_both --bins 5
-    refuse() { # TEXT ARG...: the state of such a run cannot be combined with a.state
+    refuse() { # TEXT ARG...: asserts that the state of this run cannot be merged with a.state
         local text=$1
         shift
         gpuhist "$@" --save other -o /dev/null a
@@ -278,7 +278,7 @@ rows.astype(">i8").tofile("rows")'
             gpuhist --binary --bins 100K --save shared -o /dev/null "$input" \
                 --threads "${counts[turn % 3]}" &
         done 3>&-
-        for _ in {1..5}; do # what is there at any time is whole
+        for _ in {1..5}; do # the file is complete at any time
             [ ! -e shared ] || gpuhist merge -o /dev/null shared
         done
         wait
@@ -377,7 +377,7 @@ rows.astype(">i8").tofile("rows")'
     gpuhist --binary --bins 5M --save first.state -o /dev/null first
     gpuhist --binary --bins 5M --save second.state -o /dev/null second
     gpuhist merge second.state first.state | cmp whole -
-    [ "$(stat -c %s first.state)" -lt 4000000 ] # less than a byte a bin
+    [ "$(stat -c %s first.state)" -lt 4000000 ] # less than a byte per bin
 }
 
 @test "a state of more bins than there is memory for is refused at once" {

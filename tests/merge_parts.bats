@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Saved states against one run over the same input, against what is documented, and damaged: merge.py.
+# Saved states against one run over the same input and the documented format, and corrupt ones: merge.py.
 
 load helpers
 
@@ -8,7 +8,7 @@ load helpers
     timeout 280 "$PYTHON" "$srcdir/tests/states.py" "$GPUHIST" "$((SHARE > 16 ? 30 : 120))"
 }
 
-check_merge() { # TEST [ARG]...: one of merge.py
+check_merge() { # TEST [ARG]...: runs a test of merge.py
     [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
     timeout 280 "$PYTHON" "$srcdir/tests/merge.py" "$GPUHIST" "$@"
 }

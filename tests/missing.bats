@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Missing values: --missing, and conditions of them. The oracle is missing.py.
+# Missing values: --missing, and their conditions. The oracle is missing.py.
 
 load helpers
 
@@ -11,7 +11,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
 }
 
 @test "the message of a missing value names --missing skip" {
-    told() { # told MESSAGE ARG...: an error that is this, of the line on standard input
+    told() { # told MESSAGE ARG...: asserts the error MESSAGE for the line on standard input
         run --separate-stderr gpuhist "${@:2}"
         echo "$stderr"
         assert_failed 1 "standard input:1: $1"

@@ -1,26 +1,26 @@
 #!/usr/bin/env bats
-# How numbers in text are written: --base and --decimals. Oracles are printf, sort and Python's decimal
+# Notations of numbers in text: --base and --decimals. Oracles are printf, sort and Python's decimal
 # module.
 
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# assert_refused TOKEN ARG...: a token that is not a value, in the second line.
+# assert_refused TOKEN ARG...: asserts that TOKEN, in the second line, is invalid.
 assert_refused() {
     run --separate-stderr gpuhist reduce sum --text "${@:2}" < <(printf '1\n%s\n' "$1")
     assert_failed 1 "standard input:2: invalid integer '$1'"
 }
 
-# assert_beyond REASON TOKEN ARG...: a number in the second line that the type cannot hold.
+# assert_beyond REASON TOKEN ARG...: asserts that the number in the second line is out of range for the type.
 assert_beyond() {
     run --separate-stderr gpuhist reduce sum --text "${@:3}" < <(printf '1\n%s\n' "$2")
     assert_failed 1 "standard input:2: '$2' is out of range for $1"
     [ "$stderr" = "gpuhist: standard input:2: '$2' is out of range for $1" ]
 }
 
-# on_every_reader FILE ARG...: the output of gpuhist on a file, which is the same with chunks that
-# are cut everywhere, in a pipe and compressed, on every engine.
+# on_every_reader FILE ARG...: prints gpuhist's output on a file; asserts the same with chunks cut
+# everywhere, from a pipe and compressed, on every engine.
 on_every_reader() {
     local file=$1 threads engine
     shift
@@ -36,7 +36,7 @@ on_every_reader() {
     cat all
 }
 
-# make_ids: hexadecimal ids in every form, and the same as decimal integers.
+# make_ids: makes hexadecimal ids in every form, and the same ids as decimal integers.
 make_ids() {
     awk 'BEGIN { srand(3); for (i = 0; i < 5000; i++) print int(40000 * rand()) - 9000 }' >decimal
     awk '{ sign = $1 < 0 ? "-" : NR % 7 ? "" : "+"; prefix = NR % 3 ? "" : NR % 2 ? "0x" : "0X"
@@ -127,7 +127,7 @@ make_ids() {
     run -0 "$PYTHON" "$srcdir/tests/decimals.py" "$GPUHIST" $((RANDOM)) $ENGINES
 }
 
-# assert_no_number TOKEN ARG...: as assert_refused.
+# assert_no_number TOKEN ARG...: like assert_refused.
 assert_no_number() {
     run --separate-stderr gpuhist reduce sum "${@:2}" < <(printf '1.5\n%s\n' "$1")
     assert_failed 1 "standard input:2: invalid number '$1'"

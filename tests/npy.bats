@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Files of NumPy (.npy), against numpy itself (npy.py).
+# NumPy files (.npy), against numpy (npy.py).
 
 load helpers
 
@@ -8,7 +8,7 @@ setup() {
     [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
 }
 
-# saves NAME CODE [NAME CODE]...: saves the array of the code in NAME.npy.
+# saves NAME CODE [NAME CODE]...: saves the array of CODE in NAME.npy.
 saves() {
     local code=
     while [ $# -gt 0 ]; do
@@ -50,7 +50,7 @@ for i in range(3): print(a[:, i].sum(), a[:, i].min(), a[:, i].max(), sep="\t")'
     done
     run --separate-stderr gpuhist reduce count --stats -f 2 c.npy
     [[ ${stderr_lines[0]} == "gpuhist: 300000 elements, 7200128 bytes in "* ]]
-    # two files of as many rows as they like, and one of other columns
+    # two files with different numbers of rows, and one with other columns
     run -0 gpuhist reduce count -f 3 f.npy f.npy
     [ "$output" = 600000 ]
     run --separate-stderr gpuhist reduce count -f 3 f.npy c.npy
@@ -139,7 +139,7 @@ np.save("object.npy", np.array([None]))'
     : >empty
     run -0 gpuhist reduce sum a.npy empty a.npy
     [ "$output" = 20 ]
-    run --separate-stderr gpuhist reduce sum empty a.npy # the first input says what they are
+    run --separate-stderr gpuhist reduce sum empty a.npy # the first input determines the type
     assert_failed 1 "a.npy: NumPy arrays after other input or with options"
     run --separate-stderr gpuhist uniq a.npy big.npy
     assert_failed 1 "big.npy: its NumPy array is of type i32be, but that of the first input of i32le"
@@ -190,7 +190,7 @@ np.save("object.npy", np.array([None]))'
         run --separate-stderr gpuhist uniq $options a.npy
         assert_failed 1 "a.npy: NumPy arrays after other input or with options for text or records are not supported"
     done
-    # as they are: the header has 128 bytes
+    # as plain bytes: the header has 128 bytes
     for options in --binary "-t i32le"; do
         # shellcheck disable=SC2086
         run -0 gpuhist reduce count $options a.npy
@@ -202,20 +202,20 @@ np.save("object.npy", np.array([None]))'
     [ "$output" = 3 ]
     run --separate-stderr gpuhist reduce count -f 2 --every 1h < <(cat b.npy)
     assert_failed 1 "standard input: NumPy arrays after other input or with options"
-    # the first result so far is there before the first line
+    # the first intermediate result precedes the first line
     run -0 bash -c '{ sleep 1; echo 1; } | "$GPUHIST" reduce count -f 1 --every 300ms'
     [ "${lines[0]}" = 0 ]
-    # the survivors are elements, without a header
+    # the kept values are elements, without a header
     run -0 bash -c '"$GPUHIST" stalin-sort -f 2 f.npy | od -An -v -t u2 | xargs'
     [ "$output" = "1 4 7 10" ]
-    # bounds of the type that the array has
+    # bounds of the array's type
     numpy 'np.save("large.npy", np.array([[2**64 - 1, 1], [7, 2]], "u8"))'
     [ "$(gpuhist --edges 0,5,18446744073709551616 -f 1 large.npy)" = $'5\t18446744073709551616\t2' ]
     [ "$(gpuhist --range 0:18446744073709551616 --bins 2 -f 1 large.npy)" = \
         $'0\t9223372036854775808\t1\n9223372036854775808\t18446744073709551616\t1' ]
     run --separate-stderr gpuhist --edges 0,18446744073709551616 -f 1 b.npy
     assert_failed 2 "exceeds the values of"
-    # an array in parts, saved and merged
+    # parts of an array, saved and merged
     gpuhist reduce sum,max -f 2,3 --by 1 --save one.state b.npy >/dev/null
     run -0 gpuhist merge one.state one.state
     [ "${lines[3]}" = $'2\t9\t20\t10' ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Where results go: -o, and output that cannot be written.
+# Output of results: -o, and output that cannot be written.
 
 load helpers
 
@@ -61,21 +61,21 @@ setup() {
     done
 }
 
-# as_nobody ARG...: gpuhist without root's rights, in the directory $dir, which is nobody's to read.
+# as_nobody ARG...: runs gpuhist without root's rights, in the directory $dir, which nobody can read.
 as_nobody() {
     (cd "$dir" && timeout 30 setpriv --reuid 65534 --regid 65534 --clear-groups ./gpuhist "$@")
 }
 
-# make_directory: $dir, that nobody can use, with the program in it.
+# make_directory: makes $dir, which nobody can use, with the program in it.
 make_directory() {
     if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null; then skip "needs root and setpriv"; fi
     dir=$(mktemp -d)
-    chmod 755 "$dir" # takes no new file of nobody's
+    chmod 755 "$dir" # allows no new file of nobody's
     cp "$GPUHIST" "$dir/gpuhist"
 }
 
-# assert_refused OLD REASON: the last run has failed for that reason, and "out" of $dir, alone
-# beside the program, holds OLD. Removes $dir.
+# assert_refused OLD REASON: asserts that the last run failed for REASON, and that $dir has only the
+# program and "out", with the contents OLD. Removes $dir.
 assert_refused() {
     local left
     left=$(ls -A "$dir")
@@ -104,7 +104,7 @@ assert_refused() {
 
 @test "-o over a file that only its owner can replace is refused before the input is read" {
     make_directory
-    chmod 1777 "$dir" # takes new files, but does not let nobody replace root's
+    chmod 1777 "$dir" # allows new files, but nobody cannot replace root's
     echo old >"$dir/out"
     chmod 666 "$dir/out"
     run --separate-stderr as_nobody --bins 5 -o out /dev/zero
@@ -161,7 +161,7 @@ assert_refused() {
 needs_namespace() {
     if [ "$(id -u)" -ne 0 ] || ! unshare -m true 2>/dev/null; then skip "needs root and unshare"; fi
 }
-# in_namespace COMMAND: runs it by bash with mounts of its own.
+# in_namespace COMMAND: runs it by bash in a separate mount namespace.
 in_namespace() { timeout 60 unshare -m bash -c "$1"; }
 
 @test "-o over a mount point is refused before the input is read" {
@@ -334,7 +334,7 @@ in_namespace() { timeout 60 unshare -m bash -c "$1"; }
     check_same stalin-sort --purged /dev/full -o /dev/full
     [ "$(cat file)" = old ]
     [ "$(ls -A)" = "$(printf '%s\n' expected file hard here in link pipe printed there)" ]
-    # A hard link is another place, as is another directory, and /dev/null is none.
+    # A hard link or another directory is another place; /dev/null is never the same.
     mkdir one two
     gpuhist stalin-sort -o one/new --purged two/new in
     cmp in one/new
@@ -377,7 +377,7 @@ assert status == 2 and b"cannot both go to" in told, (status, told)' "$GPUHIST"
     assert_failed 2 "standard input is an input"
     run --separate-stderr bash -c '"$GPUHIST" uniq --every 1s -o file <file'
     assert_failed 2 "file is an input, and"
-    # Results so far replace files, which would be read as inputs or lost.
+    # Intermediate results replace files, which would be read as inputs or lost.
     ln -s file link
     : >empty
     for arguments in "-o file - file" "-o link file" "-o other --save ./file -- in file" "-o empty - empty" \
@@ -388,7 +388,7 @@ assert status == 2 and b"cannot both go to" in told, (status, told)' "$GPUHIST"
         seq 5 | cmp - file
         [ ! -s empty ]
     done
-    # What is done before anything is written, and empty files, do no harm.
+    # Reads before the first write, and empty files, do no harm.
     # shellcheck disable=SC2094
     gpuhist reduce sum file >>file
     [ "$(tail -n 1 file)" = 15 ]
@@ -400,7 +400,7 @@ assert status == 2 and b"cannot both go to" in told, (status, told)' "$GPUHIST"
     # shellcheck disable=SC2094
     gpuhist stalin-sort <empty >>empty
     [ ! -s empty ]
-    # nor does input that is behind
+    # nor does input that was already read
     seq 5 >file
     run -0 --separate-stderr bash -c '{ cat >/dev/null; "$GPUHIST" stalin-sort; } <file >>file'
     seq 5 | cmp - file

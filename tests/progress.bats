@@ -1,15 +1,15 @@
 #!/usr/bin/env bats
-# While it runs: results so far (--every), statistics on SIGUSR1, and the progress line.
+# During a run: intermediate results (--every), statistics on SIGUSR1, and the progress line.
 
 load helpers
 
-check_progress() { # TEST: one of progress.py, on every engine
+check_progress() { # TEST: runs a test of progress.py on every engine
     command -v python3 >/dev/null || skip "no python3"
     # shellcheck disable=SC2086
     timeout 300 "${PYTHON:-python3}" "$srcdir/tests/progress.py" "$GPUHIST" "$1" $ENGINES
 }
 
-check_signals() { # TEST: likewise, for tests that send SIGUSR1 once it is blocked
+check_signals() { # TEST: like check_progress, for tests that send SIGUSR1 once it is blocked
     skip_under_emulator "it has signal masks of its own"
     check_progress "$1"
 }
@@ -58,7 +58,7 @@ check_signals() { # TEST: likewise, for tests that send SIGUSR1 once it is block
         until grep -q 3 "$BATS_TEST_TMPDIR/out"; do sleep 0.01; done
         exec 4>&-
         wait $!
-        # 3 TAB 1 two times at least, an empty line between them, none at the end
+        # 3 TAB 1 at least twice, with an empty line between, none at the end
         awk 'NR > 1 && /./ && last != "" { exit 1 } { last = $0 } /./ && $0 != "3\t1" { exit 1 }
             /./ { n++ } END { exit !(n >= 2 && last == "3\t1") }' "$BATS_TEST_TMPDIR/out"
     done

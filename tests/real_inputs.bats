@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
-# What people have: the output of git, du, od and web servers, tables, /proc, compressed files. Each
-# by two operations at the least, as FILE, as redirected standard input and as a pipe. Oracles are
+# Typical inputs: the output of git, du, od and web servers, tables, /proc, compressed files. Each is
+# read by at least two operations, as FILE, as redirected standard input and as a pipe. Oracles are
 # awk, sort, uniq, od and numpy.
 
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# assert_same FILE ARG...: gpuhist ARG... prints what is in the file "expected", however it reads.
+# assert_same FILE ARG...: asserts that gpuhist ARG... prints the file "expected" for each way to read.
 assert_same() {
     local in=$1 engine
     shift
@@ -22,19 +22,19 @@ assert_same() {
     done
 }
 
-# tabulate: "value TAB count" of the numbers on standard input, in numeric order.
+# tabulate: prints "value TAB count" of the numbers on standard input, in numeric order.
 tabulate() {
     sort -n | uniq -c | awk '{ print $2 "\t" $1 }'
 }
 
-# summary: what reduce count,sum,min,max prints of the numbers on standard input, by Python.
+# summary: prints the output of reduce count,sum,min,max for the numbers on standard input, by Python.
 summary() {
     "$PYTHON" -c 'import sys
 v = [int(line) for line in sys.stdin]
 print(f"count\t{len(v)}\nsum\t{sum(v)}\nmin\t{min(v)}\nmax\t{max(v)}")'
 }
 
-# assert_summary FILE ARG...: reduce ARG... of the FILE is the summary of standard input.
+# assert_summary FILE ARG...: asserts that reduce ARG... of FILE is the summary of standard input.
 assert_summary() {
     local in=$1
     shift
@@ -101,7 +101,7 @@ assert_summary() {
             skip "no /proc/$file"
         fi
     done
-    # what does not change: the greatest of meminfo is the size of an address space
+    # a constant: the largest value of meminfo is the size of an address space
     awk 'END { print NR - 1 }' /proc/meminfo >expected
     assert_same /proc/meminfo reduce count -f 2 --header
     awk '$2 > n { n = $2 } END { printf "%.0f\n", n }' /proc/meminfo >expected
@@ -119,7 +119,7 @@ assert_summary() {
     assert_same "/proc/$$/stat" reduce count -t u64 --invalid ignore
     awk -F : '$2 ~ /^[ \t]*[0-9]+[ \t]*$/ { print $2 + 0 }' /proc/cpuinfo | tabulate >expected
     assert_same /proc/cpuinfo -d : -f 2 --bins 1M --invalid ignore --outside ignore
-    # larger than a block, though its size is 0
+    # larger than a block, although its size is 0
     if [ -r /proc/kallsyms ]; then
         od -An -v -w1 -tu1 /proc/kallsyms | awk '{ n[$1 + 0]++ }
             END { for (i = 0; i < 256; i++) if (n[i]) print i "\t" n[i] }' >expected
@@ -127,7 +127,7 @@ assert_summary() {
     fi
 }
 
-# make_table: 3000 lines "id,name,amount" with a header, which end with CR LF.
+# make_table: makes 3000 lines "id,name,amount" with a header row, which end with CR LF.
 make_table() {
     awk 'BEGIN { srand(6); printf "id,name,amount\r\n"; for (i = 1; i <= 3000; i++)
         printf "%d,n %d,%s%d\r\n", i, i % 7, i % 5 ? "" : " ", int(2000 * rand()) - 1000 }' >table.csv
@@ -154,8 +154,8 @@ make_table() {
     assert_failed 1 "table.csv:1: invalid integer 'amount' (try --header)"
 }
 
-# make_logs: "combined", and "common" without its last two fields. As a server writes them: requests
-# that are no requests, names with blanks, answers without bytes.
+# make_logs: makes "combined", and "common" without its last two fields, like a server: invalid
+# requests, names with blanks, responses without bytes.
 make_logs() {
     awk 'BEGIN { srand(8); for (i = 0; i < 5000; i++) {
         status = i % 50 == 7 ? 500 : i % 10 == 3 ? 404 : i % 4 == 1 ? 304 : 200
@@ -167,7 +167,7 @@ make_logs() {
     sed 's/ "[^"]*\(\\"[^"]*\\"[^"]*\)*" "[^"]*"$//' combined >common
 }
 
-# web_oracle FILE FIELD: that field of every line where it is an integer.
+# web_oracle FILE FIELD: prints that field of every line in which it is an integer.
 web_oracle() {
     awk -v f="$2" '$f ~ /^[+-]?[0-9]+$/ { print $f }' "$1"
 }
@@ -186,7 +186,7 @@ web_oracle() {
         { printf 'eq 404\t%d\n' "$(web_oracle $log 9 | grep -cx 404)"
             printf 'in 500:600\t%d\n' "$(web_oracle $log 9 | grep -cx '5..')"; } >expected
         assert_same $log count --eq 404 --in 500:600 -f 9 --invalid ignore
-        # the invalid ones are told with their lines
+        # the invalid ones are reported with their lines
         awk '$9 !~ /^[0-9]+$/ && n++ < 10 {
                 reason = "invalid integer \047" $9 "\047"
                 if (NF < 9)
@@ -201,7 +201,7 @@ web_oracle() {
     assert_same common -f -1 --bins 100K --invalid ignore
 }
 
-# make_columns: 100,000 lines in "text", of which the second word counts, and as many int32.
+# make_columns: makes 100,000 lines in "text", whose second word is the value, and as many int32.
 make_columns() {
     awk 'BEGIN { srand(4); for (i = 0; i < 100000; i++) print "w" i, int(1000 * rand()), i % 10 }' >text
     random_file binary '<i4' 0 1000 100003
@@ -211,7 +211,7 @@ make_columns() {
     od -An -v -w4 -td4 binary | summary >binary.summary
 }
 
-# assert_columns TIMES FILE WHAT: compressed, TIMES "text" or "binary" is what is counted.
+# assert_columns TIMES FILE WHAT: asserts that compressed FILE counts like TIMES "text" or "binary".
 assert_columns() {
     local fields=()
     [ "$3" = binary ] || fields=(-f 2)
@@ -221,7 +221,7 @@ assert_columns() {
     assert_same "$2" reduce count,sum,min,max "${fields[@]}"
 }
 
-# assert_compressed COMMAND...: what each makes of them, and all of that one behind the other.
+# assert_compressed COMMAND...: tests the output of each COMMAND for them, and all outputs concatenated.
 assert_compressed() {
     local what command
     make_columns

@@ -5,8 +5,8 @@ load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# make_records ROW...: for each row NUMPY_TYPE:TYPE:RECORD:OFFSET random records in `TYPE.records`,
-# and their elements alone in `TYPE.elements`.
+# make_records ROW...: for each row NUMPY_TYPE:TYPE:RECORD:OFFSET makes random records in
+# `TYPE.records`, and only their elements in `TYPE.elements`.
 make_records() {
     numpy 'for row in sys.argv[1:]:
     kind, name, record, offset = row.split(":")

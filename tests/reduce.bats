@@ -114,7 +114,7 @@ stddev\t1.6996731711975949\nand\t0\nor\t-1\nxor\t-3'
     assert_failed 2 "unknown reduction 'kurtosis' (try"
     run --separate-stderr gpuhist reduce kurtosis
     assert_failed 2 "unknown reduction or file 'kurtosis'"
-    run --separate-stderr gpuhist reduce ./sum # which a file is, whether it exists or not
+    run --separate-stderr gpuhist reduce ./sum # always a file, existing or not
     assert_failed 1 "./sum: No such file or directory"
 }
 
@@ -251,10 +251,10 @@ print(len(a), a.sum(), a.min(), a.max(), np.bitwise_xor.reduce(a), sep="\n")' "$
     [ "$output" = '{"operation":"reduce","sum":1}' ]
     run -0 gpuhist reduce sum --format tsv "$BATS_TEST_TMPDIR/in"
     [ "$output" = 1 ]
-    # exact beyond what floating point holds
+    # exact beyond the precision of floating point
     run -0 gpuhist reduce sum,max -t u64 --format json < <(printf '\377%.0s' {1..16})
     [ "$output" = '{"operation":"reduce","sum":36893488147419103230,"max":18446744073709551615}' ]
-    # what has no value
+    # reductions without a value
     printf '1 1\n2 1\n2 3\n' >"$BATS_TEST_TMPDIR/groups"
     run -0 --separate-stderr gpuhist reduce count,svar,sum -f 2 --by 1 --format json "$BATS_TEST_TMPDIR/groups"
     [ "$output" = '{"operation":"reduce","groups":[

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Reductions that take a table: distinct, mode, median and quantiles, against numpy, sort and uniq.
+# Reductions that need a table: distinct, mode, median and percentiles, against numpy, sort and uniq.
 
 load helpers
 
@@ -93,7 +93,7 @@ print(len(np.unique(ids)), ids[1500000:].min(), *np.percentile(ids, [50, 93.75],
         run --separate-stderr gpuhist $job -S 1 -T missing
         assert_failed 1 "cannot make a temporary file of counts in missing: No such file or directory"
     done
-    run -0 gpuhist reduce sum -t i64le -S 1 -T missing in # takes no table
+    run -0 gpuhist reduce sum -t i64le -S 1 -T missing in # needs no table
 }
 
 @test "mode of strings and addresses, of all and of groups, as sort and uniq have it" {

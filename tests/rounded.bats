@@ -77,7 +77,7 @@ refused() { # refused STATUS MESSAGE ARGUMENT...
     refused 1 "in:1: '1e19' is out of range for i64 (try -t u64)" reduce sum -f 1:int in
     echo 0.0050278913817449365 >in
     refused 2 "the values of '1' are numbers of more digits than are read exactly (try '1:round.8' or" uniq -f 1 in
-    # a key of found integers is not written in two ways
+    # a key of found integers has only one notation
     { seq -f %.0f 20000 && echo 12e4; } >in
     refused 1 "in:20001: '12e4' is not written as the first values of '1', whose type was found (try '1:int' or '1:text')" uniq -f 1 in
     [ "$(gpuhist reduce sum -f 1 in)" = 200130000 ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What is shown at a terminal and in pictures: bins of times, tables, names.
+# Output at a terminal and in images: bins of timestamps, tables, names.
 
 load helpers
 
@@ -33,7 +33,7 @@ check_screen() {
     bar_in LC_ALL=C >plain
     bar_in LC_ALL=C.UTF-8 >blocks
     run -1 cmp -s plain blocks
-    # Also without such a locale on this machine; an empty variable is none.
+    # Also without such a locale on this machine; an empty variable counts as unset.
     for locale in LANG=C.utf8 'LC_ALL= LC_CTYPE= LANG=en_US.UTF-8' 'LC_CTYPE=xx_YY.Utf-8@none LANG=C' 'LC_ALL=C.UTF-8 LANG=C'; do
         # shellcheck disable=SC2086  # several variables
         bar_in $locale | cmp - blocks

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# Signals: those that end it do so at once and leave no half-written file, the others change
-# nothing. Of SIGUSR1 and --every there is more in progress.bats, of calls that are interrupted in
-# faults.bats, of the limit of a file's size (SIGXFSZ) in output.bats.
+# Signals: those that end a run do so at once and leave no half-written file; the others change
+# nothing. progress.bats has more tests of SIGUSR1 and --every, faults.bats of interrupted calls,
+# output.bats of the limit of a file's size (SIGXFSZ).
 
 load helpers
 
-check_signals() { # TEST: one of signals.py, on every engine
+check_signals() { # TEST: runs a test of signals.py on every engine
     command -v python3 >/dev/null || skip "no python3"
     # shellcheck disable=SC2086
     timeout 300 "${PYTHON:-python3}" "$srcdir/tests/signals.py" "$GPUHIST" "$1" $ENGINES

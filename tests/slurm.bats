@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # bats file_tags=plain
 # examples/slurm on Slurm itself: a controller and two nodes on ports of the loopback address, run by
-# the user who runs the tests. Nothing is left of them behind the last test.
+# the user of the tests. Nothing is left of them after the last test.
 
 load helpers
 
@@ -17,7 +17,7 @@ setup_file() {
     mkdir -m 755 munge
     head -c 128 /dev/urandom >munge/key
     chmod 600 munge/key
-    ln -s /dev/null gpu0 # a node has two GPUs, of which Slurm wants to see a device
+    ln -s /dev/null gpu0 # a node has two GPUs, for which Slurm requires a device
     ln -s /dev/zero gpu1
     echo "Name=gpu File=$PWD/gpu[0-1]" >gres.conf
     slurm_conf >slurm.conf
@@ -30,13 +30,13 @@ setup_file() {
     eventually nodes_are_up || { cat daemons.log; return 1; }
 }
 
-# start COMMAND...: a daemon, in the background; teardown_file ends it.
+# start COMMAND...: starts a daemon in the background; teardown_file ends it.
 start() {
     "$@" >>daemons.log 2>&1 </dev/null 3>&- &
     echo $! >>daemons
 }
 
-# free_port: a port that nobody listens on, below those that outgoing connections get.
+# free_port: prints an unused port, below those of outgoing connections.
 free_port() {
     local port
     while port=$((20000 + RANDOM % 10000)) && (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do :; done
@@ -75,7 +75,7 @@ EOF
 
 nodes_are_up() { [ "$(sinfo -h -o '%T %D' 2>/dev/null)" = 'idle 2' ]; }
 
-# jobs_are_over: whether no job is left. An update has the scheduler look at once, not once a second.
+# jobs_are_over: succeeds if no job is left. An update makes the scheduler check at once, not once per second.
 jobs_are_over() {
     scontrol update PartitionName=all State=UP
     [ -z "$(squeue -h)" ]
@@ -99,7 +99,7 @@ teardown_file() {
     mapfile -t daemons <daemons
     kill "${daemons[@]}"
     wait "${daemons[@]}" || :
-    # A step may wait for a daemon that is gone; it is where its job was submitted.
+    # A step may wait for a daemon that has ended; it is in the directory in which its job was submitted.
     grep -lx slurmstepd /proc/[0-9]*/comm 2>/dev/null | while read -r name; do
         step=${name//[!0-9]/}
         [[ $(readlink "/proc/$step/cwd") != "$BATS_RUN_TMPDIR"/* ]] || kill -9 "$step"
@@ -123,7 +123,7 @@ setup() {
     cp "$srcdir"/examples/slurm/*.s* .
 }
 
-# assert_right: the state in run/ gives what sort and uniq say, and what one run prints.
+# assert_right: asserts that the state in run/ gives the result of sort and uniq, and that of one run.
 assert_right() {
     "$GPUHIST" merge run/state -o merged
     cmp right merged
@@ -131,7 +131,7 @@ assert_right() {
 }
 
 @test "slurm: an array of tasks with a GPU each and a tree of merges give the result of one run" {
-    # Says what Slurm gave to the task, which is all that a GPU that is none can show.
+    # The wrapper prints Slurm's assignment to the task, which is all that a fake GPU can show.
     printf '#!/bin/sh\n%s\nexec "%s" "$@"\n' \
         'echo "$SLURMD_NODENAME gpu $CUDA_VISIBLE_DEVICES: $*"' "$GPUHIST" >bin/wrapper
     chmod +x bin/wrapper
@@ -154,7 +154,7 @@ assert_right() {
     cp part.3 good
     echo x7 >>part.3
     run -0 ./submit.sh run 99 --bins 2K <list # one task for each file
-    eventually jobs_are_over # the merge is cancelled: it does not wait for ever
+    eventually jobs_are_over # the merge is cancelled and does not wait forever
     grep "part.3:899: invalid integer 'x7'" run/logs/count.*
     grep 'part seven: No such file' run/logs/count.*
     [ ! -e run/state ]
@@ -170,11 +170,11 @@ assert_right() {
     run -0 ./submit.sh run
     eventually jobs_are_over
     assert_right
-    [ "$(find run/level0 -name 'state.?' -newer before | wc -l)" -eq 2 ] # only what was missing
+    [ "$(find run/level0 -name 'state.?' -newer before | wc -l)" -eq 2 ] # only the missing states
 }
 
 @test "slurm: a task that Slurm runs again, in the middle of its work, counts once" {
-    # The first time, the node is lost when the state is there, but not yet its list.
+    # The first time, the node is lost after the state is written, but before its list.
     cat >bin/mv <<'EOF'
 #!/bin/sh
 if [ -z "$SLURM_RESTART_COUNT" ] && [ "$SLURM_ARRAY_TASK_ID" = 2 ]; then
@@ -188,7 +188,7 @@ EOF
     eventually test -s lost
     scontrol requeue "$(cat lost)"
     eventually is_pending "$(cat lost)"
-    # Not in two minutes, but later than the second in which the node has ended the job.
+    # Before two minutes, but after the second in which the node has ended the job.
     scontrol update JobId="$(cat lost)" StartTime=now+1
     eventually jobs_are_over
     assert_right
@@ -229,7 +229,7 @@ EOF
     [ ! -e run ]
 }
 
-# What README.md there warns of.
+# The warning in README.md there.
 @test "slurm: tasks that share one output give the right result or an error, never a wrong one" {
     srun -n 4 gpuhist --bins 2K --save - part.1 >shared
     run gpuhist merge shared

@@ -1,19 +1,19 @@
 #!/usr/bin/env bats
 # bats file_tags=plain
 # examples/ssh.sh with GNU parallel and ssh to two "hosts": OpenSSH servers on ports of the loopback
-# address, run by the user who runs the tests, with keys of their own.
+# address, run by the user of the tests, with separate keys.
 
 load helpers
 
 setup_file() {
     cd "$BATS_FILE_TMPDIR"
     export LACK=
-    sshd=$(PATH=$PATH:/usr/sbin:/sbin command -v sshd) || LACK=sshd # which wants its full path
+    sshd=$(PATH=$PATH:/usr/sbin:/sbin command -v sshd) || LACK=sshd # it requires its full path
     [[ $(getent passwd "$(id -u)") == *sh ]] || LACK="shell to log in"
     parallel --version 2>/dev/null | grep -q '^GNU parallel' || LACK="GNU parallel"
     if [ -n "$LACK" ]; then return; fi
     export HOME=$PWD PARALLEL_SSH="ssh -F $PWD/ssh_config" ON_HOST=$PWD/gpuhist
-    # A host has its files, and no others: it does not count those of the other one.
+    # A host has only its own files: it does not count those of the other one.
     cat >gpuhist <<EOF
 #!/bin/sh
 case "\$1 \$*" in
@@ -24,7 +24,7 @@ exit 1
 EOF
     chmod +x gpuhist
     ssh-keygen -q -t ed25519 -N '' -f key
-    # As root, sshd wants a directory that a system makes when it starts.
+    # As root, sshd requires a directory that a system makes when it boots.
     if [ "$(id -u)" = 0 ] && mkdir /run/sshd 2>/dev/null; then touch made; fi
     local host
     for host in one two; do start_host "$host"; done
@@ -33,7 +33,7 @@ EOF
     done
 }
 
-# start_host NAME: a server that the name leads to.
+# start_host NAME: starts a server for the name.
 start_host() {
     local port
     while port=$((20000 + RANDOM % 10000)) && (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do :; done

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# Operation stalin-sort: what survives, in which order and when, against its definition in Python
+# Operation stalin-sort: the kept values, their order and time, against its definition in Python
 # and awk.
 
 load helpers
 
-# values [FILE]: little-endian int32 as numbers on one line.
+# values [FILE]: prints little-endian int32 as numbers on one line.
 values() {
     od -An -v -w4 -td4 "$@" | xargs
 }

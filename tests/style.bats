@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The source tree: its rooms, that no test is left out, and its version.
+# The source tree: its directories, the list of tests, and its version.
 
 load helpers
 

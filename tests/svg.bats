@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# --format svg: pictures of histograms.
+# --format svg: images of histograms.
 
 load helpers
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Text: what a value is and what is text, wherever chunks are cut. Oracles are awk and Python. Fields are
-# in text_fields.bats, what is told of invalid integers in text_invalid.bats.
+# Text: parsing of values and detection of text, wherever chunks are cut. Oracles are awk and Python.
+# Fields are in text_fields.bats, reports of invalid integers in text_invalid.bats.
 
 load helpers
 
@@ -53,7 +53,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
     [ "$(iconv -f UTF-16 -t UTF-8 in | gpuhist reduce sum --csv -f ms)" = 2 ]
 }
 
-# in_encoding NAME: the text on standard input with a byte order mark, by Python.
+# in_encoding NAME: prints the text on standard input with a byte order mark, by Python.
 in_encoding() {
     "$PYTHON" -c 'import sys
 sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
@@ -78,7 +78,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
         run -0 gpuhist count --all -t i16le in
         [ "$output" = "$(($(wc -c <in) / 2))" ]
     done
-    # elements that are a byte order mark by chance: 65279, -257, -2, 254 and 255
+    # elements that equal a byte order mark by chance: 65279, -257, -2, 254 and 255
     int32 65279 3 48 49 >in
     run -0 gpuhist reduce max in
     [ "$output" = 65279 ]
@@ -99,7 +99,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     [ "$output" = -257 ]
     run -0 gpuhist reduce sum -t u8 in
     [ "$output" = 509 ]
-    # without a mark it may be integers of 16 bits
+    # without a mark it may be 16-bit integers
     printf '1\0002\000\n\000' >in
     run -0 gpuhist reduce sum -t u16 in
     [ "$output" = 109 ]
@@ -123,7 +123,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
         printf '1\n%s\n' "$bad" | assert_report 2 "$reason" -d ,
     done
     printf '1\n-1\n' | assert_report 2 "'-1' is out of range for u8 (try -t i64)" -t u8
-    # A column with negative values and values from 2^63 on, which no type has: its texts are counted.
+    # A column with negative values and values from 2^63 on, which no type supports: its strings are counted.
     printf '9223372036854775808\n-1\n-1\n' >both
     run -1 --separate-stderr gpuhist uniq both
     [ "$stderr" = "gpuhist: both:1: '9223372036854775808' is out of range for i64 (try -t u64)" ]
@@ -162,7 +162,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
             run --separate-stderr gpuhist reduce sum --jsonl -f ms --engine "$engine" < <(printf '{"ms":"'; cat token; echo '"}')
             assert_failed 1 "standard input:1: $shown"
         fi
-        if reads_gzip; then # in members, of which the first ends after the token's first byte
+        if reads_gzip; then # in members; the first ends after the token's first byte
             { head -c 3 in | gzip; tail -c +4 in | gzip -1; } >in.gz
             run --separate-stderr gpuhist reduce sum --text --engine "$engine" in.gz
             assert_failed 1 "in.gz:2: $shown"
@@ -241,7 +241,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
 }
 
 @test "the first word of a file gets the option that skips it or selects another" {
-    # assert_told TEXT MESSAGE: about line 1, of a file and of a pipe
+    # assert_told TEXT MESSAGE: asserts the message about line 1, for a file and a pipe
     assert_told() {
         printf %b "$1" >in
         for input in - in; do
@@ -263,7 +263,7 @@ sys.stdout.buffer.write(("\ufeff" + sys.stdin.read()).encode(sys.argv[1]))' "$1"
     assert_told 'id\n5\n' "invalid integer 'id' (try --header)"
     assert_told 'id\r\n5\r\n' "invalid integer 'id' (try --header)"
     assert_told '5-x\n5\n' "invalid integer '5-x'"
-    # The hint is about what comes first, whatever the pipe brings at a time.
+    # The hint is about the first token, whatever the sizes of reads from the pipe.
     run -1 --separate-stderr gpuhist reduce sum --text < <(printf GE; sleep 0.2; printf 'T '; sleep 0.2; echo 7)
     [ "$stderr" = "gpuhist: standard input:1: invalid integer 'GET' (try -f N)" ]
 }
@@ -440,7 +440,7 @@ END
 
 @test "a range of a file ends with a line or a value, however far before its edge that is" {
     local chunk
-    # numbers between words of 3 to 9 KB, more than is looked at at a time; and numbers as long
+    # numbers between words of 3 to 9 KB, more than one scan covers; and numbers of that length
     awk 'BEGIN { srand(8); for (words = "w"; length(words) < 9000;) words = words words
         for (i = 0; i < 300; i++)
             print int(90000 * rand()) + 10000, substr(words, 1, 3000 + int(6000 * rand())), \
@@ -455,7 +455,7 @@ END
     done
 }
 
-# --- what is text ------------------------------------------------------------------------------
+# --- detection of text -------------------------------------------------------------------------
 
 @test "text is recognised; NUL, control characters and what is no UTF-8 mean binary" {
     run -0 --separate-stderr gpuhist --bins 5 < <(printf '3\n1\n3\n')
@@ -475,7 +475,7 @@ END
         run -0 gpuhist count --all -t u8 in
         [ "$output" = "$(wc -c <in)" ]
     done
-    { seq 20000; printf '\0'; } >late # behind the block that is looked at
+    { seq 20000; printf '\0'; } >late # after the block that is checked
     run --separate-stderr gpuhist reduce sum late
     assert_failed 1 "late:20001: invalid integer '?'"
 }

@@ -15,11 +15,11 @@ make_log() {
         print line blanks int(100000 * rand()) - 50000 (i % 5 ? "" : " ") } }' >log
 }
 
-# assert_named SUM ARG...: the sum of a named column of "in", from a file and a pipe, on every engine.
+# assert_named SUM ARG...: asserts the sum of a named column of "in", from a file and a pipe, on every engine.
 assert_named() {
     local engine
     for engine in $ENGINES; do
-        [[ $engine == cpu || " $* " != *" --csv "* ]] || continue # on the CPU alone
+        [[ $engine == cpu || " $* " != *" --csv "* ]] || continue # only on the CPU
         run -0 --separate-stderr gpuhist reduce sum --engine "$engine" "${@:2}" in
         [ "$output" = "$1" ] || { echo "$output for $1: ${*:2}"; return 1; }
         run -0 --separate-stderr gpuhist reduce sum --engine "$engine" "${@:2}" < <(cat in)
@@ -116,7 +116,7 @@ assert_named() {
     [ "$output" = 0 ]
 }
 
-# make_tables: the column "ms" stands elsewhere in each; one is claimed in ranges, one is read on.
+# make_tables: makes files with "ms" at different positions; one is claimed in ranges, one is read on.
 make_tables() {
     awk 'BEGIN { print "id,ms x,ms"; for (i = 0; i < 20000; i++) print i ",7," i % 900 }' >a
     printf '\357\273\277 ms ,id\r\n1000000,3\r\n2000000,' >b
@@ -193,7 +193,7 @@ make_tables() {
     [ "$(gpuhist reduce sum --csv -f ms a none b)" = $((20 + 30 + 40)) ]
     run -0 --separate-stderr gpuhist reduce count,sum --csv -f ms none
     [ "$output" = $'count\t0\nsum\t0' ] && [ -z "$stderr" ]
-    # One with an empty line is not empty, nor is one whose second line would have the names.
+    # A file with an empty line is not empty, nor is one whose second line would have the names.
     echo >line
     run -1 --separate-stderr gpuhist reduce sum --csv -f ms a line b
     [ "$stderr" = "gpuhist: line: unknown column 'ms': the header is empty" ]
@@ -297,7 +297,7 @@ make_tables() {
     run -0 --separate-stderr gpuhist reduce count,sum --csv -f 1 in
     [ "$output" = $'count\t2\nsum\t6' ] && [ -z "$stderr" ]
     local how
-    for how in abort fail warn ignore; do # it is never an invalid token alone
+    for how in abort fail warn ignore; do # it is never only an invalid token
         printf '1,2\n5,"ab\n7,c\n' | assert_report 2 "a quote is never closed" --csv -f 1 --invalid $how
         printf '"x\n",2\n"ab\n' | assert_report 3 "a quote is never closed" --csv -f 2 --invalid $how
     done
@@ -376,7 +376,7 @@ print(len(rows), sum(int(row["ms"]) for row in rows))' >expected
     assert_named 523 -f id.orig_p
     assert_named 16 -f orig_bytes
     [ "$(gpuhist reduce sum -f orig_bytes --by id.orig_p in 2>/dev/null)" = $'80\t7\n443\t9' ]
-    # a column may be called #, and before tabs that is not known
+    # a column may be named #; before tabs this is ambiguous
     printf '#,name,ms\n1,a,5\n2,b,6\n' >in
     assert_named 11 --csv -f ms
     assert_named 3 --csv -f '#'
@@ -412,11 +412,11 @@ print(len(rows), sum(int(row["ms"]) for row in rows))' >expected
     # columns by number are separated as the named ones are
     [ "$(gpuhist uniq -f x --weight 3 in 2>/dev/null)" = $'1\t1\n2\t2' ]
     [ "$(gpuhist reduce sum -f 3 --by x in 2>/dev/null)" = $'1\t1\n2\t2' ]
-    # blanks at the end of a header are none of its separators
+    # trailing blanks of a header are not separators
     printf 'id ms\t \n1 20\n' >in
     assert_named 20 -f ms
     [ -z "$stderr" ]
-    # large files, by several workers, compressed and not, each with a header of its own
+    # large files, by several workers, compressed and not, each with its own header
     awk 'BEGIN { print "a b\tms\tw"; for (i = 0; i < 60000; i++) print "x y\t" i % 1000 "\t" i % 7 }' >tabbed
     awk 'BEGIN { print "w  ms"; for (i = 0; i < 60000; i++) print i % 5 " " i % 100 }' >blanks
     awk -F '\t' 'FNR > 1 { n += $2 } END { print n }' tabbed >tabbed.ms
@@ -466,7 +466,7 @@ gpuhist: in:5: wrong number of fields: the line has 4, the header 3 (try -f 2 --
     done
     run -0 --separate-stderr gpuhist uniq -f -1 --weight id --invalid ignore in
     [ "$output" = $'3\t1\n7\t4' ]
-    # what is counted by number alone, or by a delimiter, may have any number of fields
+    # rows counted only by number, or by a delimiter, may have any number of fields
     [ "$(gpuhist reduce sum -f 2 --header in)" = 94 ]
     printf 'id,ms,x\n1,20\n2,30,4,5\n' >in
     [ "$(gpuhist reduce sum --csv -f ms in)" = 50 ]
@@ -535,7 +535,7 @@ gpuhist: in:5: wrong number of fields: the line has 4, the header 3 (try -f 2 --
         run -0 --separate-stderr gpuhist reduce sum --header --invalid ignore -d , -f 4 in.gz
         [ "$output" = 19 ] && [ "$stderr" = "${note/in has/in.gz has}" ]
     fi
-    # the first block of a file that is larger than what is read ahead
+    # the first block of a file that is larger than the read-ahead
     { cat in; for _ in {1..9}; do cat in; done; seq 300000 | sed 's/.*/a,b,&,1/'; } >large
     run -0 --separate-stderr gpuhist reduce count --header --invalid ignore -d , -f n large
     [ "${stderr_lines[0]}" = "${note/in has/large has}" ]
@@ -549,11 +549,11 @@ gpuhist: in:5: wrong number of fields: the line has 4, the header 3 (try -f 2 --
         run -0 --separate-stderr gpuhist reduce count --header --invalid ignore -d , -f "$field" in
         [[ $stderr != *quoted* ]]
     done
-    # quotes that are none of CSV, or hold no delimiter
+    # quotes that are invalid in CSV, or contain no delimiter
     printf '"GET",1,7\n"a"b,c",1\n5",1,"8\n"x,1,"9\n"a""b",1,2\n 1,"",2\n' >in
     run -0 --separate-stderr gpuhist reduce count --invalid ignore -d , -f 2 in
     [ "$stderr" = "gpuhist: note: skipped 2 invalid values, none of them a number" ]
-    # a log, as cut splits it
+    # a log, split as by cut
     printf '%s\n' '::1 - "GET / HTTP/1.1" 200 5' >in
     run -0 --separate-stderr gpuhist reduce sum -d ' ' -f 6 in
     [ "$output" = "$(cut -d ' ' -f 6 in)" ] && [ -z "$stderr" ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What --invalid does, and that each report has the right line, wherever chunks are cut. The oracle is
+# The option --invalid, and the line of each report, wherever chunks are cut. The oracle is
 # awk.
 
 load helpers
@@ -23,7 +23,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
         run -0 --separate-stderr gpuhist reduce sum --engine "$engine" --invalid=ignore -q in
         [ "$output" = 9 ] && [ -z "$stderr" ]
     done
-    # if nothing is left, that is said
+    # a note says that nothing is left
     printf 'x\ny\n\nz 1.5\n' >in
     for engine in $ENGINES; do
         run -0 --separate-stderr gpuhist reduce sum --engine "$engine" --invalid=ignore in
@@ -37,7 +37,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
     assert_failed 2 "invalid --invalid 'drop'"
 }
 
-# assert_skipped TEXT ARG...: what is told of the tokens of standard input that --invalid=ignore skips.
+# assert_skipped TEXT ARG...: asserts the note about tokens of standard input that --invalid=ignore skips.
 assert_skipped() {
     local engine
     cat >tokens
@@ -75,11 +75,11 @@ assert_skipped() {
     [ "$stderr" = "gpuhist: note: skipped 3 invalid values, 2 of them numbers not allowed as a weight" ]
     run -0 --separate-stderr gpuhist reduce sum -f 1 --by 2:int --invalid=ignore < <(printf '1 2\n3 1.5e0\n')
     [ "$stderr" = "gpuhist: note: skipped 1 invalid value, a number not allowed as a group" ]
-    # rows that are no objects of JSON are no numbers either
+    # rows that are not JSON objects are not numbers either
     ENGINES=cpu assert_skipped "skipped 3 invalid values" --jsonl -f a -t u8 < <(printf '%s\n' '{"a":2}' 1 1.5 300)
     ENGINES=cpu assert_skipped "skipped 2 invalid values, 1 of them a number out of range for u8 (try -t i64)" --jsonl -f a -t u8 \
         < <(printf '%s\n' '{"a":2}' 300 '{"a":300}')
-    # nothing was skipped; an error comes alone
+    # nothing was skipped; an error is the only message
     run -0 --separate-stderr gpuhist reduce sum --invalid=ignore <<<'1 2'
     [ -z "$stderr" ]
     run --separate-stderr gpuhist --bins 2 --outside=abort --invalid=ignore <<<'x 7'
@@ -101,7 +101,7 @@ assert_skipped() {
 @test "a chunk of nothing but invalid tokens is no harder than any other" {
     local bytes=$((SHARE > 1 ? 2 << 20 : 16 << 20))
     yes x | head -c $bytes >in
-    for invalid in warn fail; do # the square of its length is out of reach
+    for invalid in warn fail; do # a run time quadratic in its length is out of reach
         run --separate-stderr timeout 120 "$GPUHIST" reduce count --text --chunk-size 16M --invalid "$invalid" in
         [ "$output" = 0 ]
         [ "${stderr_lines[9]}" = "gpuhist: in:10: invalid integer 'x'" ]
@@ -110,7 +110,7 @@ assert_skipped() {
     [ "$status" -eq 1 ]
 }
 
-# make_faulty: 300000 lines, of which 14 are invalid, in "in"; the first ten's reports in "expected".
+# make_faulty: makes "in", 300000 lines with 14 invalid ones, and "expected", the reports of the first ten.
 make_faulty() {
     seq 300000 | awk 'NR % 20011 == 77 { print "bad" NR; next } NR == 150000 { print ""; next } { print }' >in
     awk '/bad/ && n++ < 10 { print "gpuhist: NAME:" NR ": invalid integer \047" $0 "\047" }
@@ -157,7 +157,7 @@ make_faulty() {
     printf '3\nx' >b
     run --separate-stderr gpuhist reduce sum a b
     assert_failed 1 "b:2: invalid integer 'x'"
-    # a file that is called as standard input is in messages
+    # a file with the name that messages use for standard input
     cp in "standard input"
     run --separate-stderr gpuhist reduce sum --header=200000 "standard input" < <(tr '\n' ' ' <in)
     assert_failed 1 "standard input:200187: invalid integer 'bad200187'"
@@ -185,7 +185,7 @@ make_faulty() {
     { echo 1; seq -s , 30000; echo 2; echo x; } >in
     run --separate-stderr gpuhist reduce sum -d , --invalid=warn --chunk-size 4096 --engine cpu in
     [ "$output" = 450015003 ] && [ "$stderr" = "gpuhist: in:4: invalid integer 'x'" ]
-    # a token behind many fields, also behind a header and in compressed files
+    # a token after many fields, also after a header and in compressed files
     { seq -s ' ' 19999; } | tr '\n' ' ' >in
     { printf 'bad '; seq -s ' ' 9999; } >>in
     run --separate-stderr gpuhist reduce sum -f 20000 --chunk-size 4096 --engine cpu in
@@ -247,7 +247,7 @@ make_faulty() {
         assert_failed 1 "in:4: value 9 is out of range"
         run --separate-stderr gpuhist --bins 3 --outside abort --engine "$engine" -f 1 < <(cat in)
         assert_failed 1 "standard input:4: value 3 is out of range"
-        # blank lines and other values behind it
+        # followed by blank lines and other values
         printf '1\n2 9 3\n\n \r\n\n1\n' >blank
         for rules in "" "-f -2" "-f 2 --invalid ignore" "-d,"; do
             tr ' ' "$([ "$rules" = -d, ] && echo , || echo ' ')" <blank >lines

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# uniq against numpy.unique, sort and uniq; with less memory than the counts need; what it is used with.
+# uniq against numpy.unique, sort and uniq; with less memory than the counts need; with other options.
 
 load helpers
 
@@ -22,7 +22,7 @@ setup() {
 @test "i64, i64be" { compare_type uniq i64; }
 @test "u64, u64be" { compare_type uniq u64; }
 
-# check_runs TEST: one of uniq_runs.py, which takes more memory than -S allows.
+# check_runs TEST: runs a test of uniq_runs.py, which needs more memory than -S allows.
 check_runs() {
     [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
     timeout 300 "$PYTHON" "$srcdir/tests/uniq_runs.py" "$GPUHIST" "$1"
@@ -42,7 +42,7 @@ check_runs() {
 @test "-S: a full disk is such an error, and one that is read-only" { check_runs full; }
 @test "-S: after a signal no file is left" { check_runs signals; }
 
-# counts_of_lines: "value TAB count" of the integers on standard input, by sort and uniq.
+# counts_of_lines: prints "value TAB count" of the integers on standard input, by sort and uniq.
 counts_of_lines() {
     sort -n | uniq -c | awk '{ print $2 "\t" $1 }'
 }
@@ -63,7 +63,7 @@ counts_of_lines() {
         ! reads_gzip || gpuhist uniq -f 2 --engine "$engine" a b.gz | cmp expected -
     done
     [ ! -x "$(command -v zstd)" ] || zstd -qc a b | gpuhist uniq -f 2 | cmp expected -
-    # the greatest of them as sort finds them; of equal counts the lesser values
+    # the largest counts, by sort; smaller values first among equal counts
     sort -k2,2nr -k1,1n expected | head -n 10 >top
     gpuhist uniq -f 2 --top 10 a b | cmp top -
     gpuhist uniq -f 2 --top 10 -S 1 a b | cmp top -
@@ -161,13 +161,13 @@ counts_of_lines() {
     skip_under_asan
     [ -n "${PYTHON:-}" ] || skip "no python3 with numpy"
     random_file ids '<u8' 0 18446744073709551615 3000000
-    # all of them have come once; in memory they take more than 100 MB
+    # all have occurred once; in memory they need more than 100 MB
     FLAT_KIB=70000 assert_flat "$(gpuhist uniq -t u64le --top 3 ids)" uniq -t u64le --top 3 -S 32M ids
 }
 
 @test "values at both ends of the type" {
     cd "$BATS_TEST_TMPDIR"
-    # all but a few are near the greatest value: no window goes on at the least one
+    # all except a few are near the largest value: no window continues at the smallest one
     local type
     for type in u8:u64 i8:i64; do
         numpy 'info = np.iinfo(sys.argv[1])

@@ -26,7 +26,7 @@ load helpers
     run -0 gpuhist uniq --csv -f took:s/1m --invalid ignore -q in
     [ "$output" = $'0\t1\n3900\t1' ]
     [ "$(printf '5ms\n3ms\n8ms\n' | gpuhist stalin-sort -f 1:ms)" = $'5\n8' ]
-    # a name in quotes has no kind
+    # a quoted name has no kind
     run -1 gpuhist reduce sum -f rx:bytes <<<'rx:bytes 7'
     [[ $output == *"(try '\"rx:bytes\"', a name in quotes)" ]]
     [ "$(printf 'rx:bytes 7\n5 6\n' | gpuhist reduce sum -f '"rx:bytes"')" = 5 ]

@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
-# --weight: each value counts as often as another column says. Oracles are awk, which repeats values or
+# --weight: another column gives the weight of each value. Oracles are awk, which repeats values or
 # adds up their weights, Python's csv module and numpy.
 
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# make_pairs: lines `VALUE x WEIGHT` with small weights in `pairs`, of which those of no value add up
-# to 0, and each value as often as its weight says in `repeated`.
+# make_pairs: makes `pairs`, lines `VALUE x WEIGHT` with small weights, whose sum is 0 for no value,
+# and `repeated`, each value repeated by its weight.
 make_pairs() {
     awk 'BEGIN { srand(5); for (i = 0; i < 4000; i++) {
         value = int(rand() * rand() * 800) - 120; weight = int(rand() * 8)
@@ -15,7 +15,7 @@ make_pairs() {
     awk '{ for (i = 0; i < $3; i++) print $1 }' pairs >repeated
 }
 
-# sums_of FILE: `VALUE TAB SUM` of lines `VALUE WEIGHT`, in numeric order, in integers of any size.
+# sums_of FILE: prints `VALUE TAB SUM` of lines `VALUE WEIGHT`, in numeric order, in integers of any size.
 sums_of() {
     numpy 'sums = {}
 for line in open(sys.argv[1]):
@@ -97,7 +97,7 @@ END
         zstd -qc first second >frames.zst
         gpuhist uniq -f 1 --weight 3 --invalid ignore --threads $((1 + cut % 2 * 4)) frames.zst |
             cmp expected -
-        # the first chunk, of 4096 bytes, ends there; before it is a line that is no value
+        # the first chunk, of 4096 bytes, ends there; before it is an invalid line
         { printf 'x%0*d\n' $((4094 - cut)) 0 && cat in; } >long
         ((cut % 2)) && way=long || way=-
         gpuhist uniq -f 1 --weight 3 --invalid ignore --threads $((5 - cut / 2 % 2 * 4)) \
@@ -138,7 +138,7 @@ for i in range(3000):
     done
     [ "$(gpuhist uniq -f 1 --weight 2 most --quantiles 50,50.00000000000001)" = \
         $'50\t3\n50.00000000000001\t70000' ]
-    # What the input has of invalid tokens comes first, wherever they stand.
+    # Invalid tokens of the input come first, wherever they are.
     run --separate-stderr gpuhist uniq -f 1 --weight 2 < <(cat most && printf '4 1\n5 x\n')
     assert_failed 1 "standard input:6: invalid weight 'x'"
 }
@@ -196,7 +196,7 @@ for code in sorted(sums):
     [ "$(gpuhist uniq -f 1 --weight 2 --format csv < <(echo 1 2))" = $'value,weight\n1,2' ]
     [ "$(gpuhist uniq -t u8 --record 2 --weight u8@1 --format csv < <(printf '\1\2'))" = $'value,weight\n1,2' ]
     [ "$(gpuhist uniq --jsonl -f s --weight .a.b --format jsonl in.jsonl)" = $'{"value":5,".a.b":3}\n{"value":6,".a.b":4}' ]
-    # names that other columns have, or that need quotes; those of groups differ from them
+    # names of other columns, or names that need quotes; names of groups differ from them
     [ "$(gpuhist uniq --csv -f status --weight value --by value --format jsonl in.csv | head -n 1)" = \
         '{"by_value":7,"value":404,"sum_value":7}' ]
     [ "$(gpuhist uniq --csv -f status --weight bytes --by bytes --format jsonl in.csv | head -n 1)" = \
@@ -223,7 +223,7 @@ for name, wanted in ("bytes", "bytes"), ("count", "count"), ("value", "sum_value
     out = subprocess.run([sys.argv[1], "uniq", "--csv", "-f", "status", "--weight", name, "in.csv", "--format", "npy"],
                          capture_output=True, check=True).stdout
     assert np.load(io.BytesIO(out)).dtype.names == ("value", wanted), out' "$GPUHIST" '"by_bytes, ""x"""'
-    # what is printed beside the result, and states
+    # other output than the result, and states
     run -0 --separate-stderr gpuhist --bins 300 --csv -f status --weight bytes in.csv
     [ "$stderr" = "gpuhist: bytes out of range: 0 below, 7 above (try --range auto)" ]
     run -0 --separate-stderr gpuhist uniq --csv -f status --weight bytes in.csv --stats --save state
@@ -242,7 +242,7 @@ for name, wanted in ("bytes", "bytes"), ("count", "count"), ("value", "sum_value
         run --separate-stderr gpuhist uniq -d , -f 1 --weight 2 < <(printf '1,1\n2,%s\n' "$bad")
         assert_failed 1 "standard input:2: invalid weight '$bad', no integer from 0 to 2^63 - 1"
     done
-    for type in u8 i64 u64; do # of values, whatever that of weights
+    for type in u8 i64 u64; do # type of values, for any type of weights
         run -0 gpuhist uniq -t $type -f 1 --weight 2 <<<'1 9223372036854775807'
         [ "$output" = $'1\t9223372036854775807' ]
         run --separate-stderr gpuhist uniq -t $type -f 1 --weight 2 <<<'1 9223372036854775808'
@@ -254,7 +254,7 @@ for name, wanted in ("bytes", "bytes"), ("count", "count"), ("value", "sum_value
     run -1 --separate-stderr gpuhist uniq -f 1 --weight 2 --invalid fail in
     [ "$output" = $'5\t1\n6\t2' ]
     [ "${stderr_lines[1]}" = "gpuhist: in:3: invalid weight '-4', no integer from 0 to 2^63 - 1" ]
-    # The first column is told of a line that is invalid in both.
+    # The first column is reported for a line that is invalid in both.
     [ "${stderr_lines[2]}" = "gpuhist: in:4: invalid integer 'x' (try COLUMN:text)" ]
     [ "${stderr_lines[3]}" = "gpuhist: in:6: invalid weight 'z', no integer from 0 to 2^63 - 1" ]
     [ "${stderr_lines[4]}" = "gpuhist: 4 invalid values in the input" ]
@@ -263,7 +263,7 @@ for name, wanted in ("bytes", "bytes"), ("count", "count"), ("value", "sum_value
     [ "${stderr_lines[11]}" = "gpuhist: 12 invalid weights in the input" ]
     run -0 --separate-stderr gpuhist --width 1 -f 1 --weight 2 --invalid ignore --threads 1 in
     [ "$output" = $'5\t1\n6\t2' ] && [ "$stderr" = "gpuhist: note: skipped 4 invalid values, 1 of them a number not allowed as a weight" ]
-    # Whether a value outside the bins or an invalid weight comes first.
+    # The order of an out-of-range value and an invalid weight.
     run --separate-stderr gpuhist --bins 6 -f 1 --weight 2 --outside abort --invalid ignore in
     assert_failed 1 "in:5: value 6 is out of range"
     printf '1 1\n9 0\n9 x\n9 1\n' >in
@@ -412,7 +412,7 @@ END
 # bats test_tags=later
 @test "uniq --weight: values whose weights add up to 0, among many" {
     local layout options
-    # dense values, which are counted in windows; sparse ones; both; ascending
+    # dense values, counted in windows; sparse ones; both; ascending
     for layout in 'int(rand() * 12000)' 'int(rand() * 3000) * 1234567890123' \
         '(i % 3 ? int(rand() * 12000) : int(rand() * 3000) * 98765432101)' 'i'; do
         awk "BEGIN { srand(9); for (i = 0; i < 24000; i++)

@@ -3,7 +3,7 @@
 
 load helpers
 
-check_window() { # TEST [THREADS]...: one of window.py, with so many threads
+check_window() { # TEST [THREADS]...: runs a test of window.py with these numbers of threads
     command -v python3 >/dev/null || skip "no python3"
     timeout 300 "${PYTHON:-python3}" "$srcdir/tests/window.py" "$GPUHIST" "$@"
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Means of times, and --tz. The oracles are Python, and date(1) for rules.
+# Means of timestamps, and --tz. The oracles are Python, and date(1) for rules.
 
 load helpers
 
