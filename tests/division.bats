@@ -28,6 +28,7 @@ divide() {
     divide reports 1 60
 }
 
+# bats test_tags=slow
 @test "damaged files, of which the same is told at every chunk size by any number of threads" {
     divide damage 1 60
 }

@@ -63,6 +63,7 @@ check_groups() {
     [[ $output = *" 1 processor,"* ]]
 }
 
+# bats test_tags=slow
 @test "ulimit -v: a result, or a line that says what to do" {
     skip_under_asan
     skip_under_emulator "ulimit counts its memory, too"

@@ -965,6 +965,8 @@ static void test_encodings(void)
 
 int main(void)
 {
+    const unsigned less = getenv("GPUHIST_TEST_SHARE") ? 5 : 1;
+
     arena_open();
     test_bad_inputs();
     test_words();
@@ -976,11 +978,11 @@ int main(void)
     test_limits();
     test_random();
     test_numbers();
-    test_short(TEXT_INTEGERS, "1-, \n\rx", getenv("GPUHIST_TEST_SHARE") ? 5 : 1);
-    test_short(TEXT_HEX, "0xF-, \n", 8);
-    test_short(TEXT_FIXED, "01.-, \n", 8);
-    test_short(TEXT_FIXED, "05.e-1\n", 8);
-    test_short(TEXT_INTEGERS, "1e-+, \n", 8);
+    test_short(TEXT_INTEGERS, "1-, \n\rx", less);
+    test_short(TEXT_HEX, "0xF-, \n", 8 * less);
+    test_short(TEXT_FIXED, "01.-, \n", 8 * less);
+    test_short(TEXT_FIXED, "05.e-1\n", 8 * less);
+    test_short(TEXT_INTEGERS, "1e-+, \n", 8 * less);
     test_ends();
     test_edges();
     test_long();
