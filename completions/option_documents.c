@@ -210,17 +210,13 @@ static void write_zsh_row(const struct options_row *row, const char *help)
     puts("'");
 }
 
-/* Writes the options, with the help lines, that the same commands have, those of the first one. */
-static void write_zsh_rows(unsigned commands)
+/* Writes the options that these commands have with the same help lines. `first` is the first one.
+ */
+static void write_zsh_rows(unsigned commands, unsigned first)
 {
     const char *between = "    ";
-    unsigned first = OPTIONS_COMMANDS;
 
     puts("    case $operation in");
-    for (unsigned i = OPTIONS_COMMANDS; i-- > 0;) {
-        if (commands >> i & 1)
-            first = i;
-    }
     for (unsigned i = first; i < OPTIONS_COMMANDS; i++) {
         if (!(commands >> i & 1))
             continue;
@@ -255,7 +251,7 @@ static bool write_zsh(void)
         for (unsigned j = 0; j < OPTIONS_COMMANDS; j++) {
             const unsigned commands = commands_with_help(i, j);
             if (!is_written[commands])
-                write_zsh_rows(commands);
+                write_zsh_rows(commands, j);
             is_written[commands] = true;
         }
     }

@@ -410,8 +410,6 @@ static enum status options_finish(struct options *options, struct failure *failu
     options->print.is_terminal = !options->print.output && isatty(STDOUT_FILENO);
     options->print.threads = options->threads;
     options->print.words = options->argv + (options->argc > 0);
-    options->print.is_dropped =
-        options->print.save && strcmp(options->print.save, "-") == 0 && !options->print.has_output;
     options->print.has_reports = options->every_ns > 0;
     options->print.value_name = options->field.count == 1 ? options->field.list[0].name : NULL;
     options->stalin_sort.purged = options->print.purged != NULL;

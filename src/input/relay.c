@@ -53,12 +53,18 @@ void relay_leave(struct relay *relay)
     pthread_mutex_unlock(&relay->lock);
 }
 
+/* Lets more threads join. The lock is held. */
+static void relay_want(struct relay *relay, unsigned more)
+{
+    relay->wanted = more > UINT_MAX - relay->wanted ? UINT_MAX : relay->wanted + more;
+    pthread_cond_broadcast(&relay->joining);
+}
+
 void relay_let_join(struct relay *relay, unsigned more)
 {
     pthread_mutex_lock(&relay->lock);
     relay->ended = relay->ended || more == 0;
-    relay->wanted = more > UINT_MAX - relay->wanted ? UINT_MAX : relay->wanted + more;
-    pthread_cond_broadcast(&relay->joining);
+    relay_want(relay, more);
     pthread_mutex_unlock(&relay->lock);
 }
 
@@ -111,10 +117,8 @@ bool relay_hand(struct relay *relay, struct chunk_buffer *buffer, const struct c
         relay->items[(relay->first + relay->count++) % RELAY_ITEMS] = item;
         relay_signal(relay, false);
     }
-    if ((others == 0 || relay->count > others) && relay->wanted == relay->joined) {
-        relay->wanted++;
-        pthread_cond_broadcast(&relay->joining);
-    }
+    if ((others == 0 || relay->count > others) && relay->wanted == relay->joined)
+        relay_want(relay, 1);
     pthread_mutex_unlock(&relay->lock);
     return is_handed;
 }

@@ -28,6 +28,11 @@ static const char *print_file(const char *name)
     return strcmp(name, "-") == 0 ? NULL : name;
 }
 
+bool print_is_dropped(const struct print_options *options)
+{
+    return options->save && strcmp(options->save, "-") == 0 && !options->has_output;
+}
+
 enum status print_check(const struct print_options *options, struct failure *failure)
 {
     const char *save = options->save ? print_file(options->save) : NULL;
@@ -35,7 +40,7 @@ enum status print_check(const struct print_options *options, struct failure *fai
 
     if (output_file_check(options->output, failure) != STATUS_OK)
         return failure->status;
-    if (options->save && !options->is_dropped && output_file_is_same(save, options->output))
+    if (options->save && !print_is_dropped(options) && output_file_is_same(save, options->output))
         return status_fail(failure, STATUS_USAGE, "--save and the result cannot both go to '%s'",
                            options->save);
     if (options->save && output_file_check(save, failure) != STATUS_OK)
@@ -108,7 +113,7 @@ static enum status print_result(struct print_output *output, const struct plan *
     char time[KIND_TIME_SIZE];
     char object[KIND_TIME_SIZE + sizeof "{\"reported\":\"\","];
 
-    if (options->is_dropped)
+    if (print_is_dropped(options))
         return STATUS_OK;
     if (!output->result && writer_open(&output->result, options->output, failure) != STATUS_OK)
         return failure->status;
@@ -177,7 +182,7 @@ enum status print_final(struct print_output *output, const struct plan *plan, co
     if (status == STATUS_OK && options->save)
         status = print_state(output, plan, aggregate, options, false, failure);
     /* A sliding window may be empty. */
-    if (status == STATUS_OK && !options->is_dropped && plan->window_periods == 0)
+    if (status == STATUS_OK && !print_is_dropped(options) && plan->window_periods == 0)
         status = result_check(plan, aggregate, failure);
     if (status == STATUS_OK)
         status = print_result(output, plan, aggregate, options, failure);

@@ -41,7 +41,6 @@ struct print_options {
     char *const *words;     /* the command line after the program's name, up to NULL; or NULL */
     const char *value_name; /* the name of the values in the input; NULL: unknown */
     bool header_out;        /* tsv: print a header row */
-    bool is_dropped;        /* no result is printed: the state goes to standard output instead */
     bool has_reports;       /* --every: there are several results, and each has its time */
     const char *object;     /* the start of each object (print_object_begin); NULL: a brace */
     const char *column;     /* the column of the values, among several; NULL: there is only one */
@@ -121,6 +120,9 @@ enum status print_check_input(const struct print_options *options, const char *i
  */
 enum status print_connect(struct print_output *output, const struct plan *plan, void *aggregate,
                           const struct print_options *options, struct failure *failure);
+
+/* Returns true if the result is not printed, because the state goes to standard output instead. */
+bool print_is_dropped(const struct print_options *options);
 
 /*
  * Writes an intermediate result from the finalized aggregate, and flushes it. On a stream an empty

@@ -227,6 +227,18 @@ void print_write_word(struct writer *writer, const struct print_format *format,
     writer_write(writer, format->words[word].text, format->words[word].length);
 }
 
+void print_begin(struct writer *writer, const struct print_result *result)
+{
+    if (result->format->begin)
+        result->format->begin(writer, result);
+}
+
+void print_end(struct writer *writer, const struct print_result *result)
+{
+    if (result->format->end)
+        result->format->end(writer, result);
+}
+
 /* Returns the columns of rows: those of the groups, and of lines of print_delimited. */
 struct print_column print_rows_column(const struct print_result *result, size_t i)
 {
@@ -483,11 +495,9 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
     if (status == STATUS_OK)
         status = print_order_rows(&table, &list, failure);
     if (status == STATUS_OK) {
-        if (table.format->begin)
-            table.format->begin(writer, &result);
+        print_begin(writer, &result);
         table.format->rows(writer, &table);
-        if (table.format->end)
-            table.format->end(writer, &result);
+        print_end(writer, &result);
     }
     rows_list_destroy(&list);
     free(quantiles);

@@ -254,9 +254,11 @@ uint64_t print_range_bins(const struct print_options *options, const struct plan
 /* Returns whether a result in this format begins with a header row. */
 bool print_has_header(const struct print_options *options, const struct print_format *format);
 
-/* Writes a word of the format's lines. */
+/* Write a word of the format's lines, and the start and end of a result. */
 void print_write_word(struct writer *writer, const struct print_format *format,
                       enum print_word word);
+void print_begin(struct writer *writer, const struct print_result *result);
+void print_end(struct writer *writer, const struct print_result *result);
 
 /* The `begin` of a format with a header: writes it if the result has one here. */
 void print_write_header(struct writer *writer, const struct print_result *result);

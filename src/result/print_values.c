@@ -510,11 +510,9 @@ enum status print_values(struct writer *writer, const struct plan *plan, const v
         return status_fail(failure, STATUS_DATA, "not enough memory for printing groups");
     }
     print_find_prefixes(&values.prefixes, plan, values.format, options->column);
-    if (result.format->begin)
-        result.format->begin(writer, &result);
+    print_begin(writer, &result);
     print_values_in_parts(writer, &values);
-    if (result.format->end)
-        result.format->end(writer, &result);
+    print_end(writer, &result);
     print_order_destroy(&order);
     free(values.memory);
     return STATUS_OK;

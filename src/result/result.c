@@ -173,8 +173,7 @@ static enum status result_print_groups(struct writer *writer, const struct plan 
     if (!prefix)
         return status_fail(failure, STATUS_DATA, "not enough memory for printing groups");
     print_find_prefixes(&prefixes, plan, format, NULL);
-    if (format->begin)
-        format->begin(writer, &result);
+    print_begin(writer, &result);
     for (uint64_t g = 0; g < store_of(plan)->groups(aggregate) && status == STATUS_OK; g++) {
         writer_restart(prefix);
         if (format->has_names && !format->is_document)
@@ -188,8 +187,7 @@ static enum status result_print_groups(struct writer *writer, const struct plan 
                      : status_fail(failure, STATUS_DATA, "not enough memory for printing groups");
     }
     writer_discard(prefix);
-    if (format->end)
-        format->end(writer, &result);
+    print_end(writer, &result);
     return status;
 }
 
@@ -268,16 +266,14 @@ enum status result_print(struct writer *writer, const struct plan *plan, const v
         status = print_order_create(&leader, &own, run->plan, run->aggregate, failure);
         own.leader = &leader;
     }
-    if (format->begin)
-        format->begin(writer, &result);
+    print_begin(writer, &result);
     for (size_t i = 0; i < columns->count && status == STATUS_OK; i++) {
         const struct columns_run *run = &columns->runs[i];
         own.column = plan->columns[i].where;
         own.is_next_column = i > 0;
         status = result_print_column(writer, run->plan, run->aggregate, &own, failure);
     }
-    if (format->end)
-        format->end(writer, &result);
+    print_end(writer, &result);
     print_order_destroy(&leader);
     return status;
 }
@@ -449,7 +445,7 @@ void result_note(const struct plan *plan, const void *aggregate,
 {
     const struct columns *columns = aggregate;
 
-    if (options->is_dropped)
+    if (print_is_dropped(options))
         return;
     if (plan_has_strings(plan) && options->format && options->format->has_names)
         result_note_strings(plan, plan->value_count > 1 ? columns->runs[0].aggregate : aggregate,

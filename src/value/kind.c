@@ -92,7 +92,6 @@ static struct kind_time_rules kind_time_rules_of(const struct element *element)
 static bool kind_parse_time(const struct column *column, const struct kind_text *text,
                             uint64_t key[2])
 {
-    const struct kind_time_zone *zone = column->element.zone;
     const struct kind_time_bucket *bucket = &column->width.bucket;
     struct kind_time_rules rules = kind_time_rules_of(&column->element);
     enum kind_time_guess guess;
@@ -110,8 +109,7 @@ static bool kind_parse_time(const struct column *column, const struct kind_text 
         return false;
     text->guesses->times[guess]++;
     if (column_has_bucket(column))
-        time = zone ? kind_time_bucket_floor_in(bucket, zone, time)
-                    : kind_time_bucket_floor(bucket, time);
+        time = kind_time_bucket_find(bucket, column->element.zone, time);
     key[0] = (uint64_t)time;
     return true;
 }

@@ -116,14 +116,6 @@ int64_t kind_time_bucket_floor_in(const struct kind_time_bucket *bucket,
     return INT64_MIN;
 }
 
-/* Returns the start of the bucket of a value, in a zone or in UTC (NULL). */
-static int64_t kind_time_bucket_find(const struct kind_time_bucket *bucket,
-                                     const struct kind_time_zone *zone, int64_t value)
-{
-    return zone ? kind_time_bucket_floor_in(bucket, zone, value)
-                : kind_time_bucket_floor(bucket, value);
-}
-
 int64_t kind_time_bucket_next(const struct kind_time_bucket *bucket,
                               const struct kind_time_zone *zone, int64_t value)
 {

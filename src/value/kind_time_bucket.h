@@ -157,6 +157,14 @@ HOST_DEVICE_INLINE int64_t kind_time_bucket_floor(const struct kind_time_bucket 
 int64_t kind_time_bucket_floor_in(const struct kind_time_bucket *bucket,
                                   const struct kind_time_zone *zone, int64_t value);
 
+/* Like kind_time_bucket_floor, but in a zone or in UTC (NULL). */
+static inline int64_t kind_time_bucket_find(const struct kind_time_bucket *bucket,
+                                            const struct kind_time_zone *zone, int64_t value)
+{
+    return zone ? kind_time_bucket_floor_in(bucket, zone, value)
+                : kind_time_bucket_floor(bucket, value);
+}
+
 /*
  * Returns the start of the bucket after the one that starts at a value, in a zone or in UTC (NULL).
  * The bucket is not a cycle. Returns INT64_MAX if the start exceeds 64 bits.

@@ -188,12 +188,12 @@ static inline size_t plan_group_column(const struct plan *plan)
 
 static inline size_t plan_condition_column(const struct plan *plan)
 {
-    return plan->value_count + plan->has_weights + plan->group_count;
+    return plan_group_column(plan) + plan->group_count;
 }
 
 static inline size_t plan_column_count(const struct plan *plan)
 {
-    return plan->value_count + plan->has_weights + plan->group_count + plan->condition_count;
+    return plan_condition_column(plan) + plan->condition_count;
 }
 
 /* Returns the number of columns with a field, including halves of joined fields. Pure. */
