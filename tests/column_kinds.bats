@@ -516,6 +516,7 @@ END
     [[ $output == *"invalid time"* ]]
 }
 
+# bats test_tags=slow
 @test "a byte order mark before a text is dropped, and one before a comment" {
     cd "$BATS_TEST_TMPDIR"
     printf '\357\273\277a 1\na 2\n' >in
@@ -563,6 +564,7 @@ END
     meets '1:text!=abc,z,ab,b' '!($1 == "abc" || $1 == "z" || $1 == "ab" || $1 == "b")'
 }
 
+# bats test_tags=slow
 @test "--where with regular expressions: of bytes, long strings and escapes, as grep -E has them" {
     cd "$BATS_TEST_TMPDIR"
     { printf '%s\n' a ab abc 'a+b' 'x y' /api/v1 /api/v22 $'caf\xc3\xa9' $'\xff' 'a~b' aXXb
@@ -590,6 +592,7 @@ END
     [ "$(gpuhist count --all --jsonl --where $'a~caf\xc3\xa9' in)" = 1 ]
 }
 
+# bats test_tags=slow
 @test "--where with regular expressions that are too large is one line, and soon" {
     refused() { # refused PATTERN
         run -2 --separate-stderr timeout 20 "$GPUHIST" count --where "1:text~$1" <<<aac

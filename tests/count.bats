@@ -73,6 +73,7 @@ load helpers
     done
 }
 
+# bats test_tags=slow
 @test "twenty predicates at once, as awk counts" {
     local in=$BATS_TEST_TMPDIR/in predicates=() expressions='' v engine
     random_file "$in" '<i4' -1000 1000 200003

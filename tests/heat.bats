@@ -104,6 +104,7 @@ check_maps() {
     gpuhist -f ms --by at:time/1m --log2 --format svg named | grep '>at</text>'
 }
 
+# bats test_tags=slow
 @test "a heat map of no values has groups of every scale" {
     cd "$BATS_TEST_TMPDIR"
     : >none

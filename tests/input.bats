@@ -188,6 +188,7 @@ start_behind_fifo() {
     grep -q 'in: truncated input: 2 bytes left after' "$BATS_TEST_TMPDIR/err"
 }
 
+# bats test_tags=slow
 @test "a file that grows before it is read is read to its new end" {
     random_file "$BATS_TEST_TMPDIR/in" '<i4' 0 5 100000
     start_behind_fifo

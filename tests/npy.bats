@@ -59,6 +59,7 @@ for i in range(3): print(a[:, i].sum(), a[:, i].min(), a[:, i].max(), sep="\t")'
     assert_failed 1 "f.npy: its NumPy array is in Fortran order, but the first input is read in C order"
 }
 
+# bats test_tags=slow
 @test "without columns, an array of any dimensions and order is read whole" {
     numpy 'draw = np.random.default_rng()
 for name, shape in ("none", ()), ("one", (60,)), ("two", (3, 20)), ("three", (4, 3, 5)), ("zero", (0, 7)):
@@ -167,6 +168,7 @@ np.save("object.npy", np.array([None]))'
     [ "$output" = 7 ]
 }
 
+# bats test_tags=slow
 @test "options that an array goes with, and those that it does not" {
     saves a 'np.array([3, 1, 3], dtype="<i4")'
     saves b 'np.arange(12, dtype="<u2").reshape(4, 3)'
@@ -221,6 +223,7 @@ np.save("object.npy", np.array([None]))'
     [ "${lines[3]}" = $'2\t9\t20\t10' ]
 }
 
+# bats test_tags=slow
 @test "--format npy beyond -S, and what cannot be combined with it" {
     numpy 'np.random.default_rng(3).integers(0, 1 << 62, 700000, dtype="<u8").tofile("ids.u64")'
     gpuhist uniq -t u64le -S 1 --threads 1 -T . --format npy -o out.npy ids.u64

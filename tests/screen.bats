@@ -60,6 +60,7 @@ check_screen() {
 
 @test "ticks of a zone are where its days begin" { check_screen zone_ticks; }
 
+# bats test_tags=slow
 @test "a column that is chosen by its number has its name of the header, in states as well" {
     local name field first
     title_of() { sed -n 's:^<title>\(.*\)</title>$:\1:p'; }

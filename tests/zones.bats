@@ -26,6 +26,7 @@ zones() { # zones PART
 
 @test "files of zones that are damaged, or none, are one line and no result" { zones damaged; }
 
+# bats test_tags=slow
 @test "days of a rule count from 0 with leap days, and from 1 without" {
     cd "$BATS_TEST_TMPDIR"
     zeros() { head -c "$1" /dev/zero; }

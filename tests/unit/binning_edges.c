@@ -234,9 +234,10 @@ static bool check_random_windows(void)
 {
     const __int128 min = element_min(&subject.element);
     const __int128 limit = element_limit(&subject.element);
+    const unsigned rounds = tap_some(200);
     bool right = true;
 
-    for (size_t i = 0; i < 200 && right; i++) {
+    for (size_t i = 0; i < rounds && right; i++) {
         const unsigned shift = (unsigned)(tap_random(&state) % 64);
         const uint64_t width = 1 + (tap_random(&state) >> shift) / 2;
         const uint32_t bins = 1 + (uint32_t)(tap_random(&state) % (i % 8 == 0 ? 4900 : 100));

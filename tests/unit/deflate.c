@@ -207,7 +207,7 @@ int main(int argc, char **argv)
 
     state = seed ? strtoull(seed, NULL, 10) : 1;
     test_combine();
-    test_drawn_files(argc > 1 ? (unsigned)atoi(argv[1]) : 24);
+    test_drawn_files(argc > 1 ? (unsigned)atoi(argv[1]) : tap_some(24));
     return tap_done();
 }
 #endif

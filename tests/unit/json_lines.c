@@ -248,10 +248,11 @@ static void test_random(void)
         "]}",
     };
     uint64_t state = 1;
+    const unsigned rounds = tap_some(20000);
     bool is_right = true;
     char text[4000];
 
-    for (int round = 0; is_right && round < 20000; round++) {
+    for (unsigned round = 0; is_right && round < rounds; round++) {
         size_t bytes = 0;
         const size_t most = round % 50 ? 300 : sizeof text - 300;
         const bool is_wild = round % 3 == 0;
@@ -329,10 +330,11 @@ static void test_shapes(void)
 {
     uint64_t values = 1;
     uint64_t state = 2;
+    const unsigned rounds = tap_some(3000);
     bool is_right = true;
     static char text[400000];
 
-    for (unsigned round = 0; is_right && round < 3000; round++) {
+    for (unsigned round = 0; is_right && round < rounds; round++) {
         const unsigned shapes = 1 + (unsigned)tap_random(&state) % 6;
         /* about the maximum number of values, and of bytes between them, of a shape */
         const unsigned members = round % 100 == 0   ? JSON_SHAPE_VALUES - 1 + round / 100 % 3

@@ -63,6 +63,17 @@ static inline void tap_write_template(char *path, size_t size, const char *name)
     snprintf(path, size, "%s/gpuhist-%s.XXXXXX", directory ? directory : "/tmp", name);
 }
 
+/*
+ * Returns the number of repetitions of a test: n, but fewer if GPUHIST_TEST_SHARE, of which Bats
+ * files take 1/SHARE, is above 8.
+ */
+static inline unsigned tap_some(unsigned n)
+{
+    const char *share = getenv("GPUHIST_TEST_SHARE");
+    const unsigned eighths = share ? (unsigned)atoi(share) / 8 : 1;
+    return eighths > 1 ? (n + eighths - 1) / eighths : n;
+}
+
 /* Returns a random word, equal in every run: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */
 static inline uint64_t tap_random(uint64_t *state)
 {

@@ -581,10 +581,11 @@ static const struct alphabet alphabets[] = {
 
 static bool random_is_right(const struct alphabet *alphabet, uint64_t *state)
 {
+    const unsigned rounds = tap_some(1000);
     char text[700];
     bool right = true;
 
-    for (int round = 0; right && round < 1000; round++) {
+    for (unsigned round = 0; right && round < rounds; round++) {
         struct text_rules rules = every_rules[tap_random(state) % ARRAY_LENGTH(every_rules)];
         const enum element_type type = (enum element_type)(tap_random(state) % ELEMENT_TYPE_COUNT);
         const size_t bytes = tap_random(state) % (round % 4 ? 150 : sizeof text);
@@ -593,7 +594,7 @@ static bool random_is_right(const struct alphabet *alphabet, uint64_t *state)
         const char *placed = arena_place(text, bytes, round % 2);
         for (size_t i = 0; right && i < ARRAY_LENGTH(notations); i++) {
             rules.notation = notations[i];
-            rules.decimals = (unsigned)round % (TEXT_DECIMALS_MAX + 1);
+            rules.decimals = round % (TEXT_DECIMALS_MAX + 1);
             right = agrees(&rules, type, placed, bytes, ARRAY_LENGTH(rooms));
         }
     }

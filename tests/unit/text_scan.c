@@ -130,11 +130,12 @@ static void test_random(const struct text_rules *rules, const char *name)
 {
     static const char *const alphabets[] = {"\"\",,\n#1 ", "\"12,",     "\"1,\n", "1234567\",\n",
                                             "\"1\r\n#",    "12 3456\n", "##\"\n"};
+    const unsigned rounds = tap_some(6000);
     uint64_t random = 7;
 
     for (size_t i = 0; i < ARRAY_LENGTH(alphabets); i++) {
         bool right = true;
-        for (int round = 0; right && round < 6000; round++) {
+        for (unsigned round = 0; right && round < rounds; round++) {
             char text[400];
             const size_t bytes = tap_random(&random) % (round % 4 ? 100 : sizeof text);
             enum text_scan_state state = (enum text_scan_state)(round % TEXT_SCAN_STATES);
@@ -155,11 +156,12 @@ static void test_long(const struct text_rules *rules, const char *name)
 {
     static const char *const alphabets[] = {"\"\",,\n#1 ", "\"1234567,,,,\n", "\"\"\n\n,1",
                                             "\",\n1111111111111111111111111111111111111111111"};
+    const unsigned rounds = tap_some(1200);
     uint64_t random = 8;
     bool right = true;
 
-    for (int round = 0; right && round < 1200; round++) {
-        const char *alphabet = alphabets[(size_t)round % ARRAY_LENGTH(alphabets)];
+    for (unsigned round = 0; right && round < rounds; round++) {
+        const char *alphabet = alphabets[round % ARRAY_LENGTH(alphabets)];
         enum text_scan_state state = round % 3 ? TEXT_SCAN_ROW : TEXT_SCAN_INSIDE;
         char text[12000];
         const size_t bytes = sizeof text - tap_random(&random) % 4000;
