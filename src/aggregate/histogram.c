@@ -205,7 +205,9 @@ uint64_t histogram_elements(const struct histogram *histogram)
 
     for (size_t first = 0, end; first < histogram->entries; first = end) {
         end = first + histogram_region_left(first, histogram->entries - first);
-        for (size_t i = first; histogram_is_used(histogram, first) && i < end; i++)
+        if (!histogram_is_used(histogram, first))
+            continue;
+        for (size_t i = first; i < end; i++)
             sum += histogram_count(histogram, i);
     }
     return sum;
