@@ -212,15 +212,16 @@ TEXT_INLINE bool text_number_is_plain(const struct text_rules *rules, const char
 {
     if (__builtin_expect(!rules->is_found, true))
         return true;
-    const size_t behind = rules->notation == TEXT_FIXED ? rules->decimals + 1 : 0; /* the point */
     const size_t first = begin + number->is_negative;
-    bool is_plain = true;
-    if (end - first <= behind || (number->is_negative && number->magnitude == 0) ||
-        data[first] == '+' || (data[first] == '0' && end - first > behind + 1) ||
-        (behind > 0 && data[end - behind] != '.'))
-        return false;
-    for (size_t i = end - behind + 1; i < end; i++)
-        is_plain = is_plain && data[i] >= '0' && data[i] <= '9';
+    const bool is_leading = data[first] >= '1' && data[first] <= '9'; /* a digit that counts */
+    if (rules->notation != TEXT_FIXED)
+        return is_leading || end - begin == 1;
+    const size_t behind = rules->decimals + 1; /* the point and its digits */
+    bool is_plain = end - first > behind && (!number->is_negative || number->magnitude > 0) &&
+                    (is_leading || (data[first] == '0' && end - first == behind + 1)) &&
+                    data[end - behind] == '.';
+    for (size_t i = end - behind + 1; is_plain && i < end; i++)
+        is_plain = data[i] >= '0' && data[i] <= '9';
     return is_plain;
 }
 
