@@ -352,7 +352,7 @@ END
     [ "$output" = '{"operation":"reduce","distinct":0,"count":0}' ]
 }
 
-@test "texts that are not UTF-8: as they are in tsv, U+FFFD and a note in json" {
+@test "texts that are not UTF-8: as they are in tsv, U+FFFD and a note in json and html" {
     cd "$BATS_TEST_TMPDIR"
     printf 'a\377b 1\n\303\244 2\n' >in
     gpuhist uniq -f 1:text in | cmp - <(printf 'a\377b\t1\n\303\244\t1\n')
@@ -363,6 +363,9 @@ END
         [ "$stderr" = "gpuhist: note: 1 text is not UTF-8: json has U+FFFD for these bytes (tsv and csv have them as they are)" ]
         run -0 --separate-stderr gpuhist merge --format jsonl state
         [[ $stderr == *"note: 1 text is not UTF-8: jsonl has U+FFFD"* ]]
+        run -0 --separate-stderr gpuhist merge --format html state
+        [[ $output == *$'a\357\277\275b'* ]]
+        [[ $stderr == *"note: 1 text is not UTF-8: html has U+FFFD"* ]]
     done
 }
 

@@ -43,8 +43,10 @@ enum status groups_finalize(void *groups, const struct plan *plan, uint64_t elem
                             struct failure *failure);
 void groups_destroy(void *groups);
 
-/* Returns whether the groups of a plan are counted in bins of width 1. Pure. */
+/* Returns whether a plan counts each value, or bin, of each group: values are in the keys. Pure. */
 bool groups_have_value_keys(const struct plan *plan);
+
+/* Returns whether it counts them in bins of width 1. Pure. */
 bool groups_are_unit(const struct plan *plan);
 
 /*

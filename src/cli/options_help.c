@@ -31,14 +31,14 @@ char *options_help(const struct options *options)
     const struct options_command *command = options->command;
     const bool is_overview = !options->is_named;
     char *page = NULL;
-    char kinds[KIND_NAMES_SIZE];
+    char kinds[KIND_LIST_SIZE];
     size_t length;
     FILE *help = open_memstream(&page, &length);
     int group = -1;
 
     if (!help)
         return NULL;
-    kind_names(kinds);
+    kind_list_all(kinds);
     fprintf(help, "Usage: %s", is_overview ? options_usage : command->usage);
     fprintf(help, "\nExamples:\n%s", is_overview ? options_examples : command->examples);
     if (is_overview)

@@ -159,7 +159,7 @@ const struct options_row options_rows[] = {
            .is_common = true)
     OPTION(SELECTION, OPTIONS_HAS_GROUPS, 0, "by", "COLUMN",
            "group by column N or NAME: one result per group",
-           TARGET(COLUMNS, by), .maximum = 8,
+           TARGET(COLUMNS, by), .maximum = PLAN_GROUPS_MAX,
            .expected = "a field's number or name, or in records such as u32@8", .is_common = true)
     OPTION(SELECTION, OPTIONS_READS_INPUT, 0, "where", "CONDITION",
            "keep rows that match, as in \"9>=500\"; repeat to AND",

@@ -697,13 +697,13 @@ enum status run_options(const struct options *options, bool *is_thread_left,
     if (options->help) {
         char *help = options_help(options);
         const enum status status =
-            help ? print_text(help, failure)
+            help ? print_string(help, failure)
                  : status_fail(failure, STATUS_DATA, "not enough memory for the help");
         free(help);
         return status;
     }
     if (options->version)
-        return print_text(PACKAGE_STRING "\n", failure);
+        return print_string(PACKAGE_STRING "\n", failure);
     if (options->command->action == OPTIONS_MERGE)
         return merge_run(options, failure);
     if (options->command->action == OPTIONS_INFO)

@@ -1,5 +1,6 @@
 /*
- * Operations with --by. A CPU thread adds values to the rows of their groups.
+ * Operations with --by. A CPU thread adds values to the rows of their groups, or counts each value
+ * of a group; percentiles are found when the group is printed.
  *
  * The numbers of its states are, for each row of the table in ascending order: its count, plus 1 if
  * values may have counts of 0 (plan_keeps_zeros), else 2^64 for a count of 0; the number of words
@@ -20,14 +21,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of group columns. */
-#define STORE_GROUPS_MAX 8
-
 /* A count of 0 in a state. */
 #define STORE_GROUPS_ZERO ((unsigned __int128)1 << 64)
 
 /* Maximum number of words of a key. */
-#define STORE_GROUPS_WORDS (2 * (STORE_GROUPS_MAX + 1))
+#define STORE_GROUPS_WORDS (2 * (PLAN_GROUPS_MAX + 1))
 
 struct store_groups_local {
     const struct groups *groups;

@@ -199,7 +199,7 @@ enum status print_final(struct print_output *output, const struct plan *plan, co
     return status;
 }
 
-enum status print_text(const char *text, struct failure *failure)
+enum status print_string(const char *text, struct failure *failure)
 {
     struct writer *writer;
 

@@ -147,7 +147,7 @@ enum status print_final(struct print_output *output, const struct plan *plan, co
                         struct failure *failure);
 
 /* Writes text to standard output. Fails with STATUS_DATA, like the functions below. */
-enum status print_text(const char *text, struct failure *failure);
+enum status print_string(const char *text, struct failure *failure);
 
 /*
  * Writes to standard output the version; a line for each device of each engine in the table, with

@@ -33,13 +33,13 @@ static void print_gnuplot_text(struct writer *writer, const char *what, const ch
     writer_write_text(writer, "' noenhanced\n");
 }
 
-static void print_gnuplot_rows(struct writer *writer, const struct print_table *table)
+static void print_gnuplot_rows(struct writer *writer, const struct print_input *input)
 {
-    const struct print_options *options = table->options;
-    const struct plan *plan = table->rows.plan;
+    const struct print_options *options = input->options;
+    const struct plan *plan = input->rows.plan;
     const bool is_powers = plan->binning.base > 0;
     struct print_options plain = *options;
-    struct print_table data = *table;
+    struct print_input data = *input;
     struct rows_row batch[ROWS_BATCH];
     struct rows rows;
     uint64_t count = 0;
@@ -69,7 +69,7 @@ static void print_gnuplot_rows(struct writer *writer, const struct print_table *
     writer_write_text(writer, "EOD\n");
 
     if (options->percent) {
-        decimal_format_fixed(number, table->total > 0 ? table->total : 1, decimals);
+        decimal_format_fixed(number, input->total > 0 ? input->total : 1, decimals);
         sprintf(factor, "*100.0/%s", number);
     }
     decimal_format_fixed(number, min, decimals);
@@ -87,7 +87,7 @@ static void print_gnuplot_rows(struct writer *writer, const struct print_table *
     print_gnuplot_text(writer, "ylabel", print_count_label(plan, field));
     writer_print(writer, "set style fill solid %s\nunset key\n",
                  count > PRINT_GNUPLOT_BORDERS ? "1.0" : "0.7");
-    decimal_format_fixed(number, table->other, decimals);
+    decimal_format_fixed(number, input->other, decimals);
     if (options->other) /* it has no box, because it has no position on the axis */
         writer_print(writer, "set label \"other: %s\" at graph 0.98, graph 0.95 right\n", number);
     decimal_format_fixed(width, 1, plan->element.decimals);
@@ -100,7 +100,7 @@ static void print_gnuplot_rows(struct writer *writer, const struct print_table *
                      "set xtics rotate\n"
                      "plot $data using 0:($3%s):xtic(1) with boxes\n",
                      factor);
-    else if (table->rows.is_unit)
+    else if (input->rows.is_unit)
         writer_print(writer, "plot $data using 1:($2%s):(%s) with boxes\n", factor, width);
     else
         writer_print(writer, "plot $data using (($1+$2)/2.0):($3%s):($2-$1) with boxes\n", factor);

@@ -175,6 +175,7 @@ const struct print_format print_html = {
     .is_picture = true,
     .words = print_words_html,
     .header = PRINT_HEADER_ALWAYS,
+    .is_unicode = true,
     .escape = print_escape_html,
     .begin = print_html_begin,
     .rows = print_delimited,

@@ -73,14 +73,14 @@ uint64_t print_plot_lines(const struct print_options *options)
  * start of the line, with a date where that changes. `before` is the start of the last line, or
  * NULL.
  */
-static void print_plot_cells(struct print_plot_cells *cells, const struct print_table *table,
+static void print_plot_cells(struct print_plot_cells *cells, const struct print_input *input,
                              const struct print_plot_style *style, const struct plot_line *line,
                              const __int128 *before, uint64_t cumulative)
 {
-    const struct print_options *options = table->options;
-    const struct element *element = &table->rows.plan->element;
-    const uint64_t count = line ? line->count : table->other;
-    const unsigned decimals = plan_count_decimals(table->rows.plan);
+    const struct print_options *options = input->options;
+    const struct element *element = &input->rows.plan->element;
+    const uint64_t count = line ? line->count : input->other;
+    const unsigned decimals = plan_count_decimals(input->rows.plan);
 
     *cells = (struct print_plot_cells){.text = {"other"}};
     if (line && element_is_time(element))
@@ -90,38 +90,38 @@ static void print_plot_cells(struct print_plot_cells *cells, const struct print_
         plot_name(cells->text[0], line, element, AXIS_PRINTED, style->zeros);
     decimal_format_fixed(cells->text[1], count, decimals);
     if (options->percent)
-        strcpy(cells->text[2] + percentage_write_share(cells->text[2], count, table->total), "%");
+        strcpy(cells->text[2] + percentage_write_share(cells->text[2], count, input->total), "%");
     if (options->cumulative)
         decimal_format_fixed(cells->text[3], cumulative, decimals);
     if (options->percent && options->cumulative)
-        strcpy(cells->text[4] + percentage_write_share(cells->text[4], cumulative, table->total),
+        strcpy(cells->text[4] + percentage_write_share(cells->text[4], cumulative, input->total),
                "%");
 }
 
 /* Returns the name of a column before the bar. */
-static const char *print_plot_column(const struct print_table *table, size_t column,
+static const char *print_plot_column(const struct print_input *input, size_t column,
                                      char out[PRINT_FIELD_SIZE])
 {
-    return column == 0   ? print_value_label(table->options, table->rows.plan, out)
-           : column == 1 ? print_count_label(table->rows.plan, out)
+    return column == 0   ? print_value_label(input->options, input->rows.plan, out)
+           : column == 1 ? print_count_label(input->rows.plan, out)
            : column == 3 ? "cumulative"
                          : "percent";
 }
 
 /* Reads all lines to find the widths of the columns, and the smallest and largest count. */
-static struct print_plot_style print_plot_measure(const struct print_table *table,
+static struct print_plot_style print_plot_measure(const struct print_input *input,
                                                   const struct plot *from)
 {
-    struct print_plot_style style = {.terminal = terminal_describe(!table->options->output)};
+    struct print_plot_style style = {.terminal = terminal_describe(!input->options->output)};
     struct print_plot_cells cells;
     struct plot_line line;
     struct plot plot = *from;
     uint64_t cumulative = 0;
-    const struct print_options *options = table->options;
+    const struct print_options *options = input->options;
     size_t columns = 0;
     char field[PRINT_FIELD_SIZE];
     bool is_other = false;
-    const struct element *element = &table->rows.plan->element;
+    const struct element *element = &input->rows.plan->element;
     const bool is_time = element_is_time(element);
 
     style.zeros = is_time ? 0 : element->decimals;
@@ -141,15 +141,15 @@ static struct print_plot_style print_plot_measure(const struct print_table *tabl
         if (!is_other && options->log_count && line.count > 0 &&
             (style.min == 0 || line.count < style.min))
             style.min = line.count;
-        print_plot_cells(&cells, table, &style, is_other ? NULL : &line, NULL,
-                         is_other ? table->rows.inside : cumulative);
+        print_plot_cells(&cells, input, &style, is_other ? NULL : &line, NULL,
+                         is_other ? input->rows.inside : cumulative);
         for (size_t i = 0; i < PRINT_PLOT_CELLS; i++) {
             size_t length = strlen(cells.text[i]);
             style.widths[i] = length > style.widths[i] ? length : style.widths[i];
         }
     }
     for (size_t i = 0; print_plot_has_names(options) && i < PRINT_PLOT_CELLS; i++) {
-        const size_t width = printable_width(print_plot_column(table, i, field));
+        const size_t width = printable_width(print_plot_column(input, i, field));
         if (style.widths[i] > 0 && width > style.widths[i])
             style.widths[i] = width < PRINT_PLOT_NAME_MAX ? width : PRINT_PLOT_NAME_MAX;
     }
@@ -181,9 +181,9 @@ static void print_plot_line(struct writer *writer, const struct print_plot_style
     writer_commit(writer, (size_t)(c - line));
 }
 
-static void print_plot_rows(struct writer *writer, const struct print_table *table)
+static void print_plot_rows(struct writer *writer, const struct print_input *input)
 {
-    const struct print_options *options = table->options;
+    const struct print_options *options = input->options;
     const struct quantiles *quantiles = &options->quantiles;
     struct print_plot_cells cells;
     struct plot_line line;
@@ -194,8 +194,8 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
     char field[PRINT_FIELD_SIZE];
     uint64_t cumulative = 0;
 
-    plot_begin(&plot, &table->rows, table->is_complete, print_plot_lines(options));
-    struct print_plot_style style = print_plot_measure(table, &plot);
+    plot_begin(&plot, &input->rows, input->is_complete, print_plot_lines(options));
+    struct print_plot_style style = print_plot_measure(input, &plot);
     if (options->title) {
         print_columns(writer, options->title, style.terminal.columns);
         writer_write_text(writer, "\n");
@@ -203,7 +203,7 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
     if (plot_describe_join(joined, &plot) > 0)
         writer_print(writer, "each line combines %s\n", joined);
     for (size_t i = 0; print_plot_has_names(options) && i < PRINT_PLOT_CELLS; i++) {
-        const char *name = print_plot_column(table, i, field);
+        const char *name = print_plot_column(input, i, field);
         if (style.widths[i] == 0)
             continue;
         writer_write_text(writer, i > 0 ? "  " : "");
@@ -220,27 +220,27 @@ static void print_plot_rows(struct writer *writer, const struct print_table *tab
             continue;
         }
         cumulative += line.count;
-        print_plot_cells(&cells, table, &style, &line, is_first ? NULL : &before, cumulative);
+        print_plot_cells(&cells, input, &style, &line, is_first ? NULL : &before, cumulative);
         before = line.low;
         is_first = false;
         print_plot_line(writer, &style, &cells, line.count);
     }
-    if (table->rows_left > 0)
-        writer_print(writer, "... and %llu more\n", (unsigned long long)table->rows_left);
-    if (table->empty_left > 0)
-        writer_print(writer, "... and %llu empty bins\n", (unsigned long long)table->empty_left);
+    if (input->rows_left > 0)
+        writer_print(writer, "... and %llu more\n", (unsigned long long)input->rows_left);
+    if (input->empty_left > 0)
+        writer_print(writer, "... and %llu empty bins\n", (unsigned long long)input->empty_left);
     if (options->other) {
-        print_plot_cells(&cells, table, &style, NULL, NULL, table->rows.inside);
+        print_plot_cells(&cells, input, &style, NULL, NULL, input->rows.inside);
         print_plot_line(writer, &style, &cells, 0);
     }
-    for (size_t i = 0; table->quantiles && i < quantiles->count; i++) {
-        const struct plot_line value = {.is_single = table->rows.is_unit,
-                                        .low = table->quantiles[i].low,
-                                        .high = table->quantiles[i].high};
+    for (size_t i = 0; input->quantiles && i < quantiles->count; i++) {
+        const struct plot_line value = {.is_single = input->rows.is_unit,
+                                        .low = input->quantiles[i].low,
+                                        .high = input->quantiles[i].high};
         char percent[PERCENTAGE_SIZE];
         char name[PLOT_NAME_SIZE];
         percent[percentage_write(percent, &quantiles->percents[i])] = '\0';
-        plot_name(name, &value, &table->rows.plan->element, AXIS_PRINTED, 0);
+        plot_name(name, &value, &input->rows.plan->element, AXIS_PRINTED, 0);
         writer_print(writer, "%s%s%%  %s\n", i == 0 ? "\n" : "", percent, name);
     }
 }

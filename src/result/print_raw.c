@@ -16,10 +16,10 @@
 /* Maximum length of a field name in a header. */
 #define PRINT_NPY_NAME_MAX 64
 
-static void print_raw_bins(struct writer *writer, const struct print_table *table)
+static void print_raw_bins(struct writer *writer, const struct print_input *input)
 {
     uint64_t counts[ROWS_BATCH];
-    struct rows rows = table->rows;
+    struct rows rows = input->rows;
     size_t n;
 
     while ((n = rows_read_counts(&rows, counts, ROWS_BATCH)) > 0) {
@@ -29,12 +29,12 @@ static void print_raw_bins(struct writer *writer, const struct print_table *tabl
     }
 }
 
-static void print_raw_records(struct writer *writer, const struct print_table *table)
+static void print_raw_records(struct writer *writer, const struct print_input *input)
 {
-    const __int128 type_min = element_min(&table->rows.plan->element);
+    const __int128 type_min = element_min(&input->rows.plan->element);
     struct rows_row batch[ROWS_BATCH];
     uint64_t records[2 * ROWS_BATCH];
-    struct rows rows = table->rows;
+    struct rows rows = input->rows;
     size_t n;
 
     while ((n = rows_read(&rows, batch, ROWS_BATCH)) > 0) {
@@ -47,14 +47,14 @@ static void print_raw_records(struct writer *writer, const struct print_table *t
     }
 }
 
-static void print_raw_data(struct writer *writer, const struct print_table *table, bool is_records)
+static void print_raw_data(struct writer *writer, const struct print_input *input, bool is_records)
 {
-    print_rows_in_parts(writer, table, is_records ? print_raw_records : print_raw_bins);
+    print_rows_in_parts(writer, input, is_records ? print_raw_records : print_raw_bins);
 }
 
-static void print_raw_rows(struct writer *writer, const struct print_table *table)
+static void print_raw_rows(struct writer *writer, const struct print_input *input)
 {
-    struct print_table all = *table;
+    struct print_input all = *input;
 
     if (!all.rows.is_sparse) /* a reader must know the first bin */
         all.rows.zeros = all.rows.all = true;
@@ -62,14 +62,14 @@ static void print_raw_rows(struct writer *writer, const struct print_table *tabl
 }
 
 /* Reads the rows twice, even from disk, because the header has their number. */
-static void print_npy_rows(struct writer *writer, const struct print_table *table)
+static void print_npy_rows(struct writer *writer, const struct print_input *input)
 {
-    const struct element *element = &table->rows.plan->element;
-    const bool is_records = table->rows.is_sparse || table->rows.plan->is_automatic;
-    struct print_table all = *table;
+    const struct element *element = &input->rows.plan->element;
+    const bool is_records = input->rows.is_sparse || input->rows.plan->is_automatic;
+    struct print_input all = *input;
     struct rows_row batch[ROWS_BATCH];
     uint64_t counts[ROWS_BATCH];
-    const struct print_column sums = print_sums_column(table->rows.plan);
+    const struct print_column sums = print_sums_column(input->rows.plan);
     char name[PRINT_NPY_NAME_MAX + 2]; /* a name that needs no escapes in the header */
     char header[192 + PRINT_NPY_NAME_MAX];
     char descr[80 + PRINT_NPY_NAME_MAX] = "'<u8'";

@@ -402,41 +402,41 @@ enum status print_check_format(const struct print_options *options, const struct
  * Selects the rows, and replaces them by a sorted list if they are wanted in another order, or if
  * the format prints only some.
  */
-static enum status print_order_rows(struct print_table *table, struct rows_list *list,
+static enum status print_order_rows(struct print_input *input, struct rows_list *list,
                                     struct failure *failure)
 {
-    const struct print_options *options = table->options;
+    const struct print_options *options = input->options;
     bool by_count = options->sort ? strcmp(options->sort, "count") == 0 : options->top > 0;
     uint64_t top = options->top > 0            ? options->top
-                   : table->format->list_lines ? table->format->list_lines(options)
+                   : input->format->list_lines ? input->format->list_lines(options)
                                                : 0;
     bool is_selection = options->top > 0 || options->min_count > 0;
     struct rows_row batch[ROWS_BATCH];
     const unsigned __int128 min_count = (unsigned __int128)options->min_count *
-                                        decimal_power(plan_count_decimals(table->rows.plan));
+                                        decimal_power(plan_count_decimals(input->rows.plan));
     size_t n;
 
-    table->rows.min_count = min_count < UINT64_MAX ? (uint64_t)min_count : UINT64_MAX;
-    struct rows selected = table->rows;
-    table->is_by_bin = !by_count;
-    table->is_complete = !by_count && !is_selection;
+    input->rows.min_count = min_count < UINT64_MAX ? (uint64_t)min_count : UINT64_MAX;
+    struct rows selected = input->rows;
+    input->is_by_bin = !by_count;
+    input->is_complete = !by_count && !is_selection;
     if (by_count || (is_selection && top > 0)) {
         if (rows_list_make(list, &selected, top, by_count, options->threads, failure) != STATUS_OK)
             return failure->status;
-        rows_list_begin(&table->rows, &selected, list);
+        rows_list_begin(&input->rows, &selected, list);
         if (options->top == 0) {
-            table->rows_left = list->left - list->empty_left;
-            table->empty_left = list->empty_left;
+            input->rows_left = list->left - list->empty_left;
+            input->empty_left = list->empty_left;
         }
     }
     if (!options->other)
         return STATUS_OK;
-    table->other = table->rows.inside;
+    input->other = input->rows.inside;
     if (options->top > 0)
-        selected = table->rows;
+        selected = input->rows;
     while ((n = rows_read(&selected, batch, ROWS_BATCH)) > 0) {
         for (size_t i = 0; i < n; i++)
-            table->other -= batch[i].count;
+            input->other -= batch[i].count;
     }
     return STATUS_OK;
 }
@@ -444,19 +444,19 @@ static enum status print_order_rows(struct print_table *table, struct rows_list 
 enum status print_rows(struct writer *writer, const struct rows *rows,
                        const struct print_options *options, struct failure *failure)
 {
-    struct print_table table = {
+    struct print_input input = {
         .rows = *rows,
         .options = options,
         .format = options->format,
         .total = rows->below + rows->inside + rows->above,
     };
     if ((rows->plan->is_automatic || rows->plan->range_bins > 0) &&
-        (table.format->has_names || (options->group && print_has_header(options, table.format))))
-        table.rows.is_unit = false; /* the fields do not depend on the values */
+        (input.format->has_names || (options->group && print_has_header(options, input.format))))
+        input.rows.is_unit = false; /* the fields do not depend on the values */
     const struct print_result result = {.options = options,
-                                        .format = table.format,
+                                        .format = input.format,
                                         .plan = rows->plan,
-                                        .is_unit = table.rows.is_unit,
+                                        .is_unit = input.rows.is_unit,
                                         .column = print_rows_column};
     struct rows_list list = {.items = NULL};
     struct quantiles_value *quantiles = NULL;
@@ -464,39 +464,39 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
     size_t bytes;
     enum status status = STATUS_OK;
 
-    if (table.format->words)
-        table.count_word = table.format->words[PRINT_WORD_COUNT].text;
-    table.prefix = "";
-    if (!table.format->is_document && (options->group || table.format->has_names)) {
-        table.prefix = options->group ? options->group : print_object_begin(options);
-        table.prefix_bytes = options->group ? options->group_bytes : strlen(table.prefix);
+    if (input.format->words)
+        input.count_word = input.format->words[PRINT_WORD_COUNT].text;
+    input.prefix = "";
+    if (!input.format->is_document && (options->group || input.format->has_names)) {
+        input.prefix = options->group ? options->group : print_object_begin(options);
+        input.prefix_bytes = options->group ? options->group_bytes : strlen(input.prefix);
     }
-    if (table.format->has_names && rows->plan->has_weights) {
+    if (input.format->has_names && rows->plan->has_weights) {
         const struct print_column sums = print_sums_column(rows->plan);
         member = writer_create_memory(ELEMENT_TEXT_SIZE);
         if (member) {
-            print_write_word(member, table.format, PRINT_WORD_NEXT);
-            print_write_name(member, &sums, table.format);
+            print_write_word(member, input.format, PRINT_WORD_NEXT);
+            print_write_name(member, &sums, input.format);
             writer_write(member, ":", 2);
         }
-        table.count_word = member ? writer_memory(member, &bytes) : NULL;
-        if (!table.count_word)
+        input.count_word = member ? writer_memory(member, &bytes) : NULL;
+        if (!input.count_word)
             status =
                 status_fail(failure, STATUS_DATA, "not enough memory for the name of the weights");
     }
-    if (status == STATUS_OK && options->quantiles.count > 0 && table.total > 0) {
+    if (status == STATUS_OK && options->quantiles.count > 0 && input.total > 0) {
         quantiles = calloc(options->quantiles.count, sizeof *quantiles);
         status = quantiles
                      ? quantiles_find(&options->quantiles, rows, quantiles, failure)
                      : status_fail(failure, STATUS_DATA, "not enough memory for %zu percentiles",
                                    options->quantiles.count);
-        table.quantiles = quantiles;
+        input.quantiles = quantiles;
     }
     if (status == STATUS_OK)
-        status = print_order_rows(&table, &list, failure);
+        status = print_order_rows(&input, &list, failure);
     if (status == STATUS_OK) {
         print_begin(writer, &result);
-        table.format->rows(writer, &table);
+        input.format->rows(writer, &input);
         print_end(writer, &result);
     }
     rows_list_destroy(&list);
@@ -505,28 +505,28 @@ enum status print_rows(struct writer *writer, const struct rows *rows,
     return status;
 }
 
-/* A large table, and the function that writes a part of it. */
+/* A large input, and the function that writes a part of it. */
 struct print_rows_parts {
-    const struct print_table *table;
+    const struct print_input *input;
     uint64_t count;
-    void (*write)(struct writer *writer, const struct print_table *part);
+    void (*write)(struct writer *writer, const struct print_input *part);
 };
 
 static void print_rows_write_part(const void *context, size_t part, struct writer *writer)
 {
     const struct print_rows_parts *parts = context;
-    struct print_table table = *parts->table;
+    struct print_input input = *parts->input;
 
-    table.rows.narrow(&table.rows, part, parts->count);
-    parts->write(writer, &table);
+    input.rows.narrow(&input.rows, part, parts->count);
+    parts->write(writer, &input);
 }
 
-void print_rows_in_parts(struct writer *writer, const struct print_table *table,
-                         void (*write)(struct writer *writer, const struct print_table *part))
+void print_rows_in_parts(struct writer *writer, const struct print_input *input,
+                         void (*write)(struct writer *writer, const struct print_input *part))
 {
-    const uint64_t max = table->rows.narrow ? table->rows.rows_max : 0;
+    const uint64_t max = input->rows.narrow ? input->rows.rows_max : 0;
     const struct print_rows_parts parts = {
-        .table = table,
+        .input = input,
         .count = (max + PRINT_ROWS_PART_BINS - 1) / PRINT_ROWS_PART_BINS,
         .write = write,
     };
@@ -537,8 +537,8 @@ void print_rows_in_parts(struct writer *writer, const struct print_table *table,
     };
     unsigned threads = 1;
 
-    if (!table->options->cumulative) /* else rows depend on earlier rows */
-        threads = parallel_threads(table->options->threads, max, PRINT_ROWS_THREAD_BINS);
+    if (!input->options->cumulative) /* else rows depend on earlier rows */
+        threads = parallel_threads(input->options->threads, max, PRINT_ROWS_THREAD_BINS);
     if (threads == 1 || !writer_parts_write(writer, &writes, threads))
-        write(writer, table);
+        write(writer, input);
 }

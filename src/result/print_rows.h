@@ -20,7 +20,7 @@ struct print_heat;
 struct writer;
 
 /* The input of a format. */
-struct print_table {
+struct print_input {
     struct rows rows; /* no row has been read yet */
     const struct print_options *options;
     const struct print_format *format;
@@ -130,12 +130,12 @@ struct print_format {
     unsigned refused;   /* the options that it does not support: bits of enum print_extra */
     /*
      * Only for formats of lines, which can also print named values (print_values.h) and groups;
-     * other formats have no words (NULL). has_names: fields have their names beside them in each
-     * line, as in json. is_document: all lines are in one object; else percentiles replace the
-     * bins. lists_values: a single result is a line per named value. `quoted`: strings with one of
-     * these characters are quoted; with has_names all are. escape: writes the escape of the first
-     * character of text[0..bytes), stores that character's length in *used, and returns the length
-     * of the escape; 0: it needs none.
+     * other formats have no words (NULL). has_names: a line is a JSON object, with the names of its
+     * fields. is_document: all lines are in one object; else percentiles replace the bins.
+     * lists_values: a single result is a line per named value. is_unicode: bytes that are not UTF-8
+     * become U+FFFD. `quoted`: strings with one of these characters are quoted; with has_names all
+     * are. escape: writes the escape of the first character of text[0..bytes), stores that
+     * character's length in *used, and returns the length of the escape; 0: it needs none.
      */
     const struct print_word_text *words; /* [PRINT_WORDS] */
     enum print_header header;
@@ -143,6 +143,7 @@ struct print_format {
     bool has_names;
     bool is_document;
     bool lists_values;
+    bool is_unicode;
     const char *quoted;
     size_t (*escape)(const char *text, size_t bytes, size_t *used, char out[8]);
     /* Write the text before and after the lines: a header, an envelope. NULL: nothing. */
@@ -152,8 +153,8 @@ struct print_format {
     uint64_t (*list_lines)(const struct print_options *options);
     /* Returns the maximum number of automatic bins. NULL: GROWING_HISTOGRAM_RESULT_BINS. */
     uint64_t (*automatic_bins)(const struct print_options *options, bool has_groups);
-    /* Writes the table, between `begin` and `end`. The writer records write errors. */
-    void (*rows)(struct writer *writer, const struct print_table *table);
+    /* Writes the rows, between `begin` and `end`. The writer records write errors. */
+    void (*rows)(struct writer *writer, const struct print_input *input);
     /* Writes the whole result. NULL: result_print does, with the members below. */
     enum status (*result)(struct writer *writer, const struct plan *plan, const void *aggregate,
                           const struct print_options *options, struct failure *failure);
@@ -174,11 +175,11 @@ PRINT_FORMAT_ROW(table)
  * Begins an image of that height (svg.h): its title, and below it a summary of the rows drawn and
  * not drawn: those that options omit, `undrawn` others, and `empty` ones.
  */
-void print_svg_head(struct writer *writer, const struct print_table *table, unsigned height,
+void print_svg_head(struct writer *writer, const struct print_input *input, unsigned height,
                     unsigned left, const char *summary, uint64_t undrawn, uint64_t empty);
 
 /* Writes rows of strings and IP addresses as horizontal bars. */
-void print_svg_names(struct writer *writer, const struct print_table *table);
+void print_svg_names(struct writer *writer, const struct print_input *input);
 
 /* Returns the number of lines of bars that fit the terminal. Reads the environment. */
 uint64_t print_plot_lines(const struct print_options *options);
@@ -264,7 +265,7 @@ void print_end(struct writer *writer, const struct print_result *result);
 void print_write_header(struct writer *writer, const struct print_result *result);
 
 /* The `rows` of a format that has a line for each row, each percentile, and the others. */
-void print_delimited(struct writer *writer, const struct print_table *table);
+void print_delimited(struct writer *writer, const struct print_input *input);
 
 /* The `column` of results of histogram and uniq. Pure. */
 struct print_column print_rows_column(const struct print_result *result, size_t i);
@@ -280,14 +281,14 @@ const struct print_format *print_plan_format(const struct print_options *options
 enum status print_rows(struct writer *writer, const struct rows *rows,
                        const struct print_options *options, struct failure *failure);
 
-/* Writes a line for each row of a table whose format is tsv, csv or json. */
-void print_lines(struct writer *writer, const struct print_table *table);
+/* Writes a line for each row, in a format of lines: tsv, csv, json, ... */
+void print_lines(struct writer *writer, const struct print_input *input);
 
 /*
- * Writes the rows of a table with `write`, which several threads call for distinct parts of a large
- * table. Its output for a row must not depend on other rows.
+ * Writes the rows with `write`, which several threads call for distinct parts of a large input. Its
+ * output for a row must not depend on other rows.
  */
-void print_rows_in_parts(struct writer *writer, const struct print_table *table,
-                         void (*write)(struct writer *writer, const struct print_table *part));
+void print_rows_in_parts(struct writer *writer, const struct print_input *input,
+                         void (*write)(struct writer *writer, const struct print_input *part));
 
 #endif

@@ -46,7 +46,7 @@ enum print_svg_scale {
 
 struct print_svg {
     struct writer *writer;
-    const struct print_table *table;
+    const struct print_input *input;
     enum print_svg_scale scale;
     struct plot plot;
     struct plot_line bars[PRINT_SVG_BARS_MAX];
@@ -97,7 +97,7 @@ static unsigned print_svg_bar_x(const struct print_svg *svg, size_t i, unsigned 
 /* Reads the lines of the plot that have bars, and chooses the axis of counts. */
 static void print_svg_read(struct print_svg *svg)
 {
-    const struct print_options *options = svg->table->options;
+    const struct print_options *options = svg->input->options;
     const bool has_empty = options->zeros || svg->scale == PRINT_SVG_EDGES;
     struct plot_line line;
     char text[PLOT_NAME_SIZE];
@@ -114,26 +114,26 @@ static void print_svg_read(struct print_svg *svg)
         svg->low = svg->count == 0 ? line.low : svg->low;
         svg->high = line.high;
         svg->bars[svg->count++] = line;
-        if (axis_digits(&svg->table->rows.plan->element, line.low, line.high - line.is_single) ==
+        if (axis_digits(&svg->input->rows.plan->element, line.low, line.high - line.is_single) ==
             AXIS_GROUPED)
             svg->digits = AXIS_GROUPED;
-        plot_name(text, &line, &svg->table->rows.plan->element, AXIS_GROUPED, 0);
+        plot_name(text, &line, &svg->input->rows.plan->element, AXIS_GROUPED, 0);
         svg->longest = strlen(text) > svg->longest ? strlen(text) : svg->longest;
-        const uint64_t number = print_scale_number(options, line.count, svg->table->total);
-        const size_t digits = print_scale_label(text, options, svg->table->rows.plan, number, true);
+        const uint64_t number = print_scale_number(options, line.count, svg->input->total);
+        const size_t digits = print_scale_label(text, options, svg->input->rows.plan, number, true);
         numbers = digits > numbers ? digits : numbers;
         svg->max = number > svg->max ? number : svg->max;
         if (number > 0 && (svg->min == 0 || number < svg->min))
             svg->min = number;
     }
-    svg->counted = print_scale_element(options, svg->table->rows.plan);
+    svg->counted = print_scale_element(options, svg->input->rows.plan);
     for (svg->base = 1; svg->base <= svg->min / 10; svg->base *= 10)
         ;
     svg->counts = axis_make(0, svg->max > 0 ? svg->max : 1, &svg->counted, AXIS_GROUPED,
                             PRINT_SVG_HEIGHT, PRINT_SVG_TICK, 0);
 
     const size_t space = (PRINT_SVG_RIGHT - SVG_LEFT) / (svg->count > 0 ? svg->count : 1);
-    const size_t number = print_scale_label(text, options, svg->table->rows.plan,
+    const size_t number = print_scale_label(text, options, svg->input->rows.plan,
                                             axis_ceiling(&svg->counts, svg->max), true);
     svg->is_tilted =
         svg->scale == PRINT_SVG_NAMES && svg->longest * SVG_CHARACTER + SVG_SPACE / 2 > space;
@@ -155,7 +155,7 @@ static unsigned print_svg_y(const struct print_svg *svg, __int128 number)
 {
     __int128 whole = axis_ceiling(&svg->counts, svg->max);
 
-    if (svg->table->options->log_count) {
+    if (svg->input->options->log_count) {
         const int64_t base = (int64_t)axis_log2(svg->base) - (1 << AXIS_LOG2_BITS);
         number = number > 0 ? axis_log2((uint64_t)number) - base : 0;
         whole = axis_log2(svg->max) - base;
@@ -167,7 +167,7 @@ static unsigned print_svg_bar_height(const struct print_svg *svg, const struct p
 {
     const unsigned height =
         PRINT_SVG_BOTTOM -
-        print_svg_y(svg, print_scale_number(svg->table->options, bar->count, svg->table->total));
+        print_svg_y(svg, print_scale_number(svg->input->options, bar->count, svg->input->total));
 
     return height > SVG_PIXEL ? height : SVG_PIXEL;
 }
@@ -176,7 +176,7 @@ static void print_svg_bars(const struct print_svg *svg)
 {
     unsigned space = PRINT_SVG_THIN;
     unsigned end = 0; /* the end of the last bar */
-    const struct element counted = print_count_element(svg->table->rows.plan);
+    const struct element counted = print_count_element(svg->input->rows.plan);
     char name[PLOT_NAME_SIZE];
     char number[AXIS_LABEL_SIZE];
     char percent[PERCENTAGE_SHARE_SIZE];
@@ -216,9 +216,9 @@ static void print_svg_bars(const struct print_svg *svg)
         width = width > SVG_PIXEL ? width : SVG_PIXEL;
         x += space > width ? (space - width) / 2 : 0;
         const unsigned height = print_svg_bar_height(svg, bar);
-        plot_name(name, bar, &svg->table->rows.plan->element, svg->digits, 0);
+        plot_name(name, bar, &svg->input->rows.plan->element, svg->digits, 0);
         axis_write(number, &counted, bar->count, AXIS_GROUPED);
-        size_t length = percentage_write_share(percent, bar->count, svg->table->total);
+        size_t length = percentage_write_share(percent, bar->count, svg->input->total);
         while (percent[length - 1] == '0')
             length--;
         percent[length - (percent[length - 1] == '.')] = '\0';
@@ -228,8 +228,8 @@ static void print_svg_bars(const struct print_svg *svg)
                      x, PRINT_SVG_BOTTOM - height, width, height, name, number, percent);
         if (!svg->has_numbers)
             continue;
-        print_scale_label(number, svg->table->options, svg->table->rows.plan,
-                          print_scale_number(svg->table->options, bar->count, svg->table->total),
+        print_scale_label(number, svg->input->options, svg->input->rows.plan,
+                          print_scale_number(svg->input->options, bar->count, svg->input->total),
                           true);
         svg_write_text(svg->writer, "middle", x + width / 2, PRINT_SVG_BOTTOM - height - 50,
                        number);
@@ -239,7 +239,7 @@ static void print_svg_bars(const struct print_svg *svg)
 
 static void print_svg_counts(const struct print_svg *svg)
 {
-    const struct print_options *options = svg->table->options;
+    const struct print_options *options = svg->input->options;
     const bool is_log = options->log_count;
     const __int128 top = is_log ? svg->max : axis_ceiling(&svg->counts, svg->max);
     char field[PRINT_FIELD_SIZE];
@@ -251,12 +251,12 @@ static void print_svg_counts(const struct print_svg *svg)
                : svg->max / 100 >= svg->base ? tick * 10
                                              : binning_next_round(tick);
         const unsigned y = top > 0 ? print_svg_y(svg, tick) : PRINT_SVG_BOTTOM;
-        print_scale_label(label, options, svg->table->rows.plan, tick, true);
+        print_scale_label(label, options, svg->input->rows.plan, tick, true);
         writer_print(svg->writer, "<path d=\"M%u %uH%u\"/>", svg->left, y, PRINT_SVG_RIGHT);
         svg_write_text(svg->writer, "end", svg->left - 80, y + 40, label);
     }
     writer_print(svg->writer, "<text x=\"%u\" y=\"%u\">", svg->left, SVG_TOP - 200);
-    svg_write_escaped(svg->writer, print_count_label(svg->table->rows.plan, field));
+    svg_write_escaped(svg->writer, print_count_label(svg->input->rows.plan, field));
     writer_print(svg->writer, "%s%s</text>\n", options->percent ? " in percent" : "",
                  is_log ? " (logarithmic)" : "");
 }
@@ -268,7 +268,7 @@ static void print_svg_values(const struct print_svg *svg)
     const struct plot_line *bar = &svg->bars[0];
     const bool is_unit = bar->is_single && bar->high - bar->low == 1;
     const __int128 last = svg->high - is_unit;
-    const struct element *element = &svg->table->rows.plan->element;
+    const struct element *element = &svg->input->rows.plan->element;
     const struct axis axis = axis_make(low, last, element, svg->digits, PRINT_SVG_RIGHT - svg->left,
                                        SVG_SPACE, SVG_CHARACTER);
     const struct axis_times dates = {.has_month = true, .has_day = true};
@@ -291,7 +291,7 @@ static void print_svg_values(const struct print_svg *svg)
 /* Writes the label of edge i. Bins of powers below 0 begin after a power. */
 static void print_svg_edge(const struct print_svg *svg, size_t i, char out[AXIS_LABEL_SIZE])
 {
-    const struct plan *plan = svg->table->rows.plan;
+    const struct plan *plan = svg->input->rows.plan;
     const __int128 edge = i < svg->count ? svg->bars[i].low : svg->bars[i - 1].high;
 
     axis_write(out, &plan->element, plan->binning.base > 0 ? edge - (edge < 0) : edge, svg->digits);
@@ -336,10 +336,10 @@ static void print_svg_width(char out[AXIS_LABEL_SIZE], const struct element *ele
 /* Writes the number of values, their bins, and the number of empty bins. Returns the length. */
 static size_t print_svg_summary(const struct print_svg *svg, char out[SVG_SUMMARY_SIZE])
 {
-    const struct print_table *table = svg->table;
-    const struct binning *binning = &table->rows.plan->binning;
+    const struct print_input *input = svg->input;
+    const struct binning *binning = &input->rows.plan->binning;
     const struct plot_survey *survey = &svg->plot.survey;
-    const struct element *element = &table->rows.plan->element;
+    const struct element *element = &input->rows.plan->element;
     const bool is_of_powers = binning_is_of_powers(binning);
     const uint64_t used = survey->rows - survey->empty;
     const uint64_t bins = binning->bins > 0 && !is_of_powers
@@ -347,16 +347,16 @@ static size_t print_svg_summary(const struct print_svg *svg, char out[SVG_SUMMAR
                               : (uint64_t)(svg->plot.last - svg->plot.first + 1);
     char number[AXIS_LABEL_SIZE];
     char width[AXIS_LABEL_SIZE];
-    const uint64_t outside = table->rows.below + table->rows.above; /* out of range */
-    char *c = out + svg_format_total(out, table->rows.plan, table->total - outside);
+    const uint64_t outside = input->rows.below + input->rows.above; /* out of range */
+    char *c = out + svg_format_total(out, input->rows.plan, input->total - outside);
 
     if (survey->rows == 0)
         return (size_t)(c - out);
-    axis_write(number, NULL, table->rows.is_unit ? used : bins, AXIS_GROUPED);
-    if (table->rows.is_unit) {
-        if (table->is_complete && used > 0 && table->total > 1)
+    axis_write(number, NULL, input->rows.is_unit ? used : bins, AXIS_GROUPED);
+    if (input->rows.is_unit) {
+        if (input->is_complete && used > 0 && input->total > 1)
             c += sprintf(c, ", %s distinct", number);
-        const struct kind_width *bucket = &table->rows.plan->columns[0].width;
+        const struct kind_width *bucket = &input->rows.plan->columns[0].width;
         print_svg_width(width, element, bucket->units);
         if (kind_time_bucket_exists(&bucket->bucket))
             kind_time_bucket_describe(width, &bucket->bucket);
@@ -364,8 +364,8 @@ static size_t print_svg_summary(const struct print_svg *svg, char out[SVG_SUMMAR
             c += sprintf(c, "; buckets of %s", width);
         return (size_t)(c - out);
     }
-    c += sprintf(c, " in %s%s", table->is_complete ? number : "",
-                 !table->is_complete ? "bins "
+    c += sprintf(c, " in %s%s", input->is_complete ? number : "",
+                 !input->is_complete ? "bins "
                  : bins == 1         ? " bin "
                                      : " bins ");
     print_svg_width(width, element, survey->narrow);
@@ -382,63 +382,63 @@ static size_t print_svg_summary(const struct print_svg *svg, char out[SVG_SUMMAR
             c += sprintf(c, " or %s", width);
     }
     axis_write(number, NULL, bins - used, AXIS_GROUPED);
-    if (table->is_complete && used < bins)
+    if (input->is_complete && used < bins)
         c += sprintf(c, ", %s of them empty", number);
     return (size_t)(c - out);
 }
 
-void print_svg_head(struct writer *writer, const struct print_table *table, unsigned height,
+void print_svg_head(struct writer *writer, const struct print_input *input, unsigned height,
                     unsigned left, const char *summary, uint64_t undrawn, uint64_t empty)
 {
-    const struct print_options *options = table->options;
+    const struct print_options *options = input->options;
     char title[PRINT_TITLE_SIZE];
     bool has_notes = true;
 
-    print_default_title(title, options, table->rows.plan, NULL);
+    print_default_title(title, options, input->rows.plan, NULL);
     svg_begin(writer, height, left, options->title ? options->title : title);
     writer_print(writer, "<text x=\"%u\" y=\"480\">", left);
     svg_write_escaped(writer, summary);
     svg_write_note(writer, &has_notes, "only the top ", options->top, "");
     svg_write_note(writer, &has_notes, "only counts of ", options->min_count, " or more");
-    svg_write_note(writer, &has_notes, "", table->rows_left + undrawn,
-                   element_is_name(&table->rows.plan->element)
+    svg_write_note(writer, &has_notes, "", input->rows_left + undrawn,
+                   element_is_name(&input->rows.plan->element)
                        ? " values of lower counts are not drawn"
                        : " bins of lower counts are not drawn");
-    svg_write_note(writer, &has_notes, "", table->empty_left + empty, " empty bins are not drawn");
-    svg_write_count(writer, table->rows.plan, "other: ", options->other ? table->other : 0);
-    svg_write_count(writer, table->rows.plan, "below the bins: ", table->rows.below);
-    svg_write_count(writer, table->rows.plan, "above the bins: ", table->rows.above);
+    svg_write_note(writer, &has_notes, "", input->empty_left + empty, " empty bins are not drawn");
+    svg_write_count(writer, input->rows.plan, "other: ", options->other ? input->other : 0);
+    svg_write_count(writer, input->rows.plan, "below the bins: ", input->rows.below);
+    svg_write_count(writer, input->rows.plan, "above the bins: ", input->rows.above);
     writer_write_text(writer, "</text>\n");
 }
 
-static void print_svg_rows(struct writer *writer, const struct print_table *table)
+static void print_svg_rows(struct writer *writer, const struct print_input *input)
 {
-    struct print_svg svg = {.writer = writer, .table = table, .digits = AXIS_SHORT};
+    struct print_svg svg = {.writer = writer, .input = input, .digits = AXIS_SHORT};
     const struct plot_survey *survey = &svg.plot.survey;
-    const struct binning *binning = &table->rows.plan->binning;
-    const struct print_options *options = table->options;
+    const struct binning *binning = &input->rows.plan->binning;
+    const struct print_options *options = input->options;
     const unsigned bars = (PRINT_SVG_RIGHT - SVG_LEFT) / PRINT_SVG_NAMED_BAR;
-    struct rows rows = table->rows;
+    struct rows rows = input->rows;
     char summary[SVG_SUMMARY_SIZE];
     char field[PRINT_FIELD_SIZE];
     char name[PLOT_NAME_SIZE];
     char joined[PLOT_JOIN_SIZE];
 
-    if (element_is_name(&table->rows.plan->element)) {
-        print_svg_names(writer, table);
+    if (element_is_name(&input->rows.plan->element)) {
+        print_svg_names(writer, input);
         return;
     }
     /* Edges are labelled: with empty bins, each bar begins where the one before it ends. */
     rows.zeros = rows.zeros || binning->base > 0 || binning->form == BINNING_EDGES ||
                  binning->form == BINNING_EDGES_EQUAL;
-    plot_begin(&svg.plot, &rows, table->is_by_bin, PRINT_SVG_BARS_MAX);
+    plot_begin(&svg.plot, &rows, input->is_by_bin, PRINT_SVG_BARS_MAX);
     svg.scale = PRINT_SVG_LINEAR;
-    if (!table->is_by_bin)
+    if (!input->is_by_bin)
         svg.scale = PRINT_SVG_NAMES;
-    else if (element_is_time(&table->rows.plan->element))
+    else if (element_is_time(&input->rows.plan->element))
         svg.scale = PRINT_SVG_LINEAR;
     else if (binning->base > 0 || !plot_is_even(&svg.plot))
-        svg.scale = table->is_complete ? PRINT_SVG_EDGES : PRINT_SVG_NAMES;
+        svg.scale = input->is_complete ? PRINT_SVG_EDGES : PRINT_SVG_NAMES;
     else if (rows.is_unit && survey->rows <= PRINT_SVG_NAMES_MAX &&
              survey->high - survey->low > bars)
         svg.scale = PRINT_SVG_NAMES;
@@ -448,7 +448,7 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
     const size_t length = print_svg_summary(&svg, summary);
     if (plot_describe_join(joined, &svg.plot) > 0)
         sprintf(summary + length, "; each bar combines %s", joined);
-    print_svg_head(writer, table, height, svg.left, summary, svg.undrawn, svg.empty);
+    print_svg_head(writer, input, height, svg.left, summary, svg.undrawn, svg.empty);
 
     print_svg_counts(&svg);
     print_svg_bars(&svg);
@@ -460,14 +460,14 @@ static void print_svg_rows(struct writer *writer, const struct print_table *tabl
     const size_t lines = (PRINT_SVG_RIGHT - svg.left) / SVG_LINE;
     const size_t each = svg.is_tilted ? svg.count / (lines + 1) + 1 : 1;
     for (size_t i = 0; svg.scale == PRINT_SVG_NAMES && i < svg.count; i += each) {
-        plot_name(name, &svg.bars[i], &table->rows.plan->element, svg.digits, 0);
+        plot_name(name, &svg.bars[i], &input->rows.plan->element, svg.digits, 0);
         svg_write_label(writer, svg.is_tilted, PRINT_SVG_BOTTOM,
                         print_svg_x(&svg, 2 * (__int128)i + 1, 2 * (__int128)svg.count), name);
     }
     writer_print(writer, "<path class=\"axis\" d=\"M%u %uH%u\"/>\n", svg.left, PRINT_SVG_BOTTOM,
                  PRINT_SVG_RIGHT);
     writer_print(writer, "<text class=\"end\" x=\"%u\" y=\"%u\">", PRINT_SVG_RIGHT, height - 120);
-    svg_write_escaped(writer, print_value_label(options, table->rows.plan, field));
+    svg_write_escaped(writer, print_value_label(options, input->rows.plan, field));
     if (svg.scale == PRINT_SVG_EDGES)
         writer_write_text(writer, binning_is_of_powers(binning) ? " (logarithmic)"
                                                                 : " (bins are drawn equally wide)");

@@ -32,7 +32,7 @@
 
 struct print_svg_names {
     struct writer *writer;
-    const struct print_table *table;
+    const struct print_input *input;
     struct rows_row rows[PRINT_SVG_NAMES_ROWS];
     size_t count;
     uint64_t undrawn; /* number of rows without a bar */
@@ -46,14 +46,14 @@ struct print_svg_names {
 static void print_svg_names_format(const struct print_svg_names *svg, const struct rows_row *row,
                                    char out[PRINT_SVG_NAMES_SIZE])
 {
-    const struct element *element = &svg->table->rows.plan->element;
+    const struct element *element = &svg->input->rows.plan->element;
     size_t bytes;
 
     if (!element_is_string(element)) {
         out[element_write(out, element, row->low)] = '\0';
         return;
     }
-    const char *text = groups_text(svg->table->rows.groups, (uint64_t)row->low, &bytes);
+    const char *text = groups_text(svg->input->rows.groups, (uint64_t)row->low, &bytes);
     bytes = bytes < PRINT_SVG_NAMES_SIZE ? bytes : PRINT_SVG_NAMES_SIZE - 1;
     for (size_t i = 0; i < bytes; i++) /* a NUL is shown like other control characters */
         out[i] = text[i] == '\0' ? '\x01' : text[i];
@@ -67,8 +67,8 @@ static void print_svg_names_format(const struct print_svg_names *svg, const stru
 static size_t print_svg_names_number(const struct print_svg_names *svg, uint64_t count,
                                      char out[PRINT_SVG_NAMES_NUMBER])
 {
-    const struct element counted = print_count_element(svg->table->rows.plan);
-    const unsigned __int128 total = svg->table->total > 0 ? svg->table->total : 1;
+    const struct element counted = print_count_element(svg->input->rows.plan);
+    const unsigned __int128 total = svg->input->total > 0 ? svg->input->total : 1;
     const unsigned tenths = (unsigned)(((unsigned __int128)count * 2000 + total) / (2 * total));
     const size_t length = axis_write(out, &counted, count, AXIS_GROUPED);
 
@@ -80,7 +80,7 @@ static size_t print_svg_names_number(const struct print_svg_names *svg, uint64_t
 /* Reads the rows, and keeps those with the highest counts, in their order. */
 static void print_svg_names_read(struct print_svg_names *svg)
 {
-    struct rows rows = svg->table->rows;
+    struct rows rows = svg->input->rows;
     struct rows_row batch[ROWS_BATCH];
     size_t lowest = 0; /* index of the lowest kept row, if the maximum number is kept */
     size_t n;
@@ -105,14 +105,14 @@ static void print_svg_names_read(struct print_svg_names *svg)
 /* Measures the names and numbers. */
 static void print_svg_names_layout(struct print_svg_names *svg)
 {
-    const struct print_options *options = svg->table->options;
+    const struct print_options *options = svg->input->options;
     char text[PRINT_SVG_NAMES_SIZE];
     size_t names = 0;
     size_t numbers = 0;
     uint64_t min = UINT64_MAX;
 
     for (size_t i = 0; i < svg->count; i++) {
-        const uint64_t number = print_scale_number(options, svg->rows[i].count, svg->table->total);
+        const uint64_t number = print_scale_number(options, svg->rows[i].count, svg->input->total);
         svg->max = number > svg->max ? number : svg->max;
         min = number > 0 && number < min ? number : min;
         print_svg_names_format(svg, &svg->rows[i], text);
@@ -132,7 +132,7 @@ static void print_svg_names_layout(struct print_svg_names *svg)
 /* Returns the length of the bar of a count, at least a pixel if it is not 0. */
 static unsigned print_svg_names_length(const struct print_svg_names *svg, uint64_t count)
 {
-    const uint64_t number = print_scale_number(svg->table->options, count, svg->table->total);
+    const uint64_t number = print_scale_number(svg->input->options, count, svg->input->total);
     unsigned __int128 part = number;
     unsigned __int128 whole = svg->max;
 
@@ -176,11 +176,11 @@ static void print_svg_names_bars(const struct print_svg_names *svg)
     writer_write_text(svg->writer, "</g>\n");
 }
 
-void print_svg_names(struct writer *writer, const struct print_table *table)
+void print_svg_names(struct writer *writer, const struct print_input *input)
 {
-    const struct print_options *options = table->options;
-    const struct plan *plan = table->rows.plan;
-    struct print_svg_names svg = {.writer = writer, .table = table};
+    const struct print_options *options = input->options;
+    const struct plan *plan = input->rows.plan;
+    struct print_svg_names svg = {.writer = writer, .input = input};
     char summary[SVG_SUMMARY_SIZE];
     char number[AXIS_LABEL_SIZE];
     char field[PRINT_FIELD_SIZE];
@@ -188,11 +188,11 @@ void print_svg_names(struct writer *writer, const struct print_table *table)
     print_svg_names_read(&svg);
     print_svg_names_layout(&svg);
     const unsigned bottom = SVG_TOP + (unsigned)svg.count * PRINT_SVG_NAMES_LINE;
-    size_t length = svg_format_total(summary, plan, table->total);
+    size_t length = svg_format_total(summary, plan, input->total);
     axis_write(number, NULL, svg.count + svg.undrawn, AXIS_GROUPED);
-    if (table->is_complete && table->total > 1)
+    if (input->is_complete && input->total > 1)
         sprintf(summary + length, ", %s distinct", number);
-    print_svg_head(writer, table, bottom + SVG_LINE, svg.left, summary, svg.undrawn, 0);
+    print_svg_head(writer, input, bottom + SVG_LINE, svg.left, summary, svg.undrawn, 0);
     writer_print(writer, "<text x=\"%u\" y=\"%u\">", svg.left, SVG_TOP - 200);
     svg_write_escaped(writer, print_count_label(plan, field));
     writer_print(writer, "%s</text>\n", svg.base > 0 ? " (logarithmic)" : "");

@@ -1,5 +1,5 @@
 /*
- * Formats tsv, csv and json.
+ * Formats tsv, csv, json and jsonl.
  *
  * tsv and csv have a line for each bin: "value, count" for bins of width 1, else "low, high, count"
  * with an exclusive high, and then the optional columns. The line of --other is last. csv (RFC
@@ -39,63 +39,63 @@ static inline char *print_word(char *c, const struct print_word_text *words, enu
     return c + words[word].length;
 }
 
-static inline char *print_bin(char *c, const struct print_table *table, __int128 low, __int128 high)
+static inline char *print_bin(char *c, const struct print_input *input, __int128 low, __int128 high)
 {
-    const struct element *element = &table->rows.plan->element;
-    const struct print_word_text *words = table->format->words;
+    const struct element *element = &input->rows.plan->element;
+    const struct print_word_text *words = input->format->words;
     size_t (*write)(char *, const struct element *, __int128) =
-        table->format->has_names ? element_write_json : element_write;
+        input->format->has_names ? element_write_json : element_write;
 
-    if (table->format->has_names)
-        c = print_word(c, words, table->rows.is_unit ? PRINT_WORD_VALUE : PRINT_WORD_LOW);
+    if (input->format->has_names)
+        c = print_word(c, words, input->rows.is_unit ? PRINT_WORD_VALUE : PRINT_WORD_LOW);
     c += write(c, element, low);
-    if (table->rows.is_unit)
+    if (input->rows.is_unit)
         return c;
     c = print_word(c, words, PRINT_WORD_HIGH);
     return c + write(c, element, high);
 }
 
 /* Writes the count and the next columns, and the end of the line. */
-static inline char *print_counts(char *c, const struct print_table *table, uint64_t count,
+static inline char *print_counts(char *c, const struct print_input *input, uint64_t count,
                                  uint64_t cumulative)
 {
-    const struct print_options *options = table->options;
-    const struct print_word_text *words = table->format->words;
-    const unsigned decimals = plan_count_decimals(table->rows.plan);
+    const struct print_options *options = input->options;
+    const struct print_word_text *words = input->format->words;
+    const unsigned decimals = plan_count_decimals(input->rows.plan);
 
     c += decimal_write_fixed(c, count, decimals);
     if (options->percent) {
         c = print_word(c, words, PRINT_WORD_PERCENT);
-        c += percentage_write_share(c, count, table->total);
+        c += percentage_write_share(c, count, input->total);
     }
     if (options->cumulative) {
         c = print_word(c, words, PRINT_WORD_CUMULATIVE);
         c += decimal_write_fixed(c, cumulative, decimals);
         if (options->percent) {
             c = print_word(c, words, PRINT_WORD_CUMULATIVE_PERCENT);
-            c += percentage_write_share(c, cumulative, table->total);
+            c += percentage_write_share(c, cumulative, input->total);
         }
     }
     return print_word(c, words, PRINT_WORD_END);
 }
 
 /* Writes the text before a count, of any length, the count and the next columns. */
-static void print_write_counts(struct writer *writer, const struct print_table *table,
+static void print_write_counts(struct writer *writer, const struct print_input *input,
                                const char *word, uint64_t count, uint64_t cumulative)
 {
     char line[PRINT_LINE_MAX];
 
     writer_write_text(writer, word);
-    const char *end = print_counts(line, table, count, cumulative);
+    const char *end = print_counts(line, input, count, cumulative);
     writer_write(writer, line, (size_t)(end - line));
 }
 
 /* Writes lines of any length, with values or groups that are strings. */
-static void print_long_lines(struct writer *writer, const struct print_table *table)
+static void print_long_lines(struct writer *writer, const struct print_input *input)
 {
-    const struct print_format *format = table->format;
-    const bool is_text = element_is_string(&table->rows.plan->element);
-    struct rows rows = table->rows;
+    const struct print_format *format = input->format;
+    const bool is_text = element_is_string(&input->rows.plan->element);
+    struct rows rows = input->rows;
     struct rows_row batch[PRINT_LINE_BATCH];
     size_t n;
     uint64_t cumulative = 0;
@@ -103,41 +103,41 @@ static void print_long_lines(struct writer *writer, const struct print_table *ta
 
     while ((n = rows_read(&rows, batch, PRINT_LINE_BATCH)) > 0) {
         for (size_t i = 0; is_text && i < n; i++)
-            groups_prefetch_text(table->rows.groups, (uint64_t)batch[i].low);
+            groups_prefetch_text(input->rows.groups, (uint64_t)batch[i].low);
         for (size_t i = 0; i < n; i++) {
             const struct rows_row row = batch[i];
-            const bool is_first = format->is_document && row.low == table->first_low;
+            const bool is_first = format->is_document && row.low == input->first_low;
             cumulative += row.count;
             print_write_word(writer, format, is_first ? PRINT_WORD_FIRST : PRINT_WORD_LINE);
-            writer_write(writer, table->prefix, table->prefix_bytes);
+            writer_write(writer, input->prefix, input->prefix_bytes);
             if (is_text) {
                 size_t bytes;
-                const char *data = groups_text(table->rows.groups, (uint64_t)row.low, &bytes);
+                const char *data = groups_text(input->rows.groups, (uint64_t)row.low, &bytes);
                 print_write_word(writer, format, PRINT_WORD_VALUE);
                 print_write_text(writer, data, bytes, format);
             } else {
-                const char *end = print_bin(line, table, row.low, row.high);
+                const char *end = print_bin(line, input, row.low, row.high);
                 writer_write(writer, line, (size_t)(end - line));
             }
-            print_write_counts(writer, table, table->count_word, row.count, cumulative);
+            print_write_counts(writer, input, input->count_word, row.count, cumulative);
         }
     }
 }
 
-static void print_lines_of(struct writer *writer, const struct print_table *table)
+static void print_lines_of(struct writer *writer, const struct print_input *input)
 {
-    const size_t prefix_bytes = table->prefix_bytes;
-    const char *word = table->count_word;
-    const bool has_word = table->rows.plan->has_weights; /* else the format has the word */
+    const size_t prefix_bytes = input->prefix_bytes;
+    const char *word = input->count_word;
+    const bool has_word = input->rows.plan->has_weights; /* else the format has the word */
     const size_t word_bytes = has_word ? strlen(word) : 0;
     const size_t line_max = PRINT_LINE_MAX + prefix_bytes + word_bytes;
     const size_t fitting = ((64 << 10) - 1) / line_max;
     const size_t capacity = fitting < PRINT_LINE_BATCH ? fitting : PRINT_LINE_BATCH;
     struct rows_row batch[PRINT_LINE_BATCH];
-    const struct print_word_text *words = table->format->words;
-    const bool is_document = table->format->is_document;
+    const struct print_word_text *words = input->format->words;
+    const bool is_document = input->format->is_document;
     const bool has_begin = words[PRINT_WORD_LINE].length > 0;
-    struct rows rows = table->rows;
+    struct rows rows = input->rows;
     uint64_t cumulative = 0;
     size_t n;
 
@@ -146,70 +146,70 @@ static void print_lines_of(struct writer *writer, const struct print_table *tabl
         char *c = lines;
         for (size_t i = 0; i < n; i++) {
             cumulative += batch[i].count;
-            const bool is_first = is_document && batch[i].low == table->first_low;
+            const bool is_first = is_document && batch[i].low == input->first_low;
             if (has_begin)
                 c = print_word(c, words, is_first ? PRINT_WORD_FIRST : PRINT_WORD_LINE);
             if (prefix_bytes > 0) /* a call takes time */
-                c = mempcpy(c, table->prefix, prefix_bytes);
-            c = print_bin(c, table, batch[i].low, batch[i].high);
+                c = mempcpy(c, input->prefix, prefix_bytes);
+            c = print_bin(c, input, batch[i].low, batch[i].high);
             c = has_word ? mempcpy(c, word, word_bytes) : print_word(c, words, PRINT_WORD_COUNT);
-            c = print_counts(c, table, batch[i].count, cumulative);
+            c = print_counts(c, input, batch[i].count, cumulative);
         }
         writer_commit(writer, (size_t)(c - lines));
     }
 }
 
-void print_lines(struct writer *writer, const struct print_table *table)
+void print_lines(struct writer *writer, const struct print_input *input)
 {
-    const size_t other_bytes = table->prefix_bytes + strlen(table->count_word);
+    const size_t other_bytes = input->prefix_bytes + strlen(input->count_word);
 
-    if (element_is_string(&table->rows.plan->element) || other_bytes > PRINT_OTHER_MAX)
-        print_long_lines(writer, table);
+    if (element_is_string(&input->rows.plan->element) || other_bytes > PRINT_OTHER_MAX)
+        print_long_lines(writer, input);
     else
-        print_rows_in_parts(writer, table, print_lines_of);
+        print_rows_in_parts(writer, input, print_lines_of);
 }
 
 /* Writes the line of --other, with the columns of the bins; a second edge is empty. */
-static void print_other(struct writer *writer, const struct print_table *table)
+static void print_other(struct writer *writer, const struct print_input *input)
 {
-    print_write_word(writer, table->format, PRINT_WORD_LINE);
-    writer_write(writer, table->prefix, table->prefix_bytes);
-    writer_write_text(writer, table->format->has_names ? "\"other\":true" : "other");
-    if (!table->rows.is_unit && !table->format->has_names)
-        print_write_word(writer, table->format, PRINT_WORD_NEXT);
-    print_write_counts(writer, table, table->count_word, table->other, table->rows.inside);
+    print_write_word(writer, input->format, PRINT_WORD_LINE);
+    writer_write(writer, input->prefix, input->prefix_bytes);
+    writer_write_text(writer, input->format->has_names ? "\"other\":true" : "other");
+    if (!input->rows.is_unit && !input->format->has_names)
+        print_write_word(writer, input->format, PRINT_WORD_NEXT);
+    print_write_counts(writer, input, input->count_word, input->other, input->rows.inside);
 }
 
 /* Writes a line for each percentile. */
-static void print_quantiles(struct writer *writer, const struct print_table *table)
+static void print_quantiles(struct writer *writer, const struct print_input *input)
 {
-    const struct quantiles *quantiles = &table->options->quantiles;
-    const struct print_word_text *words = table->format->words;
+    const struct quantiles *quantiles = &input->options->quantiles;
+    const struct print_word_text *words = input->format->words;
 
     for (size_t i = 0; i < quantiles->count; i++) {
-        print_write_word(writer, table->format, i > 0 ? PRINT_WORD_LINE : PRINT_WORD_FIRST);
-        writer_write(writer, table->prefix, table->prefix_bytes);
+        print_write_word(writer, input->format, i > 0 ? PRINT_WORD_LINE : PRINT_WORD_FIRST);
+        writer_write(writer, input->prefix, input->prefix_bytes);
         char *line = writer_reserve(writer, PRINT_LINE_MAX);
-        char *c = stpcpy(line, table->format->has_names ? "\"percent\":" : "");
+        char *c = stpcpy(line, input->format->has_names ? "\"percent\":" : "");
         c += percentage_write(c, &quantiles->percents[i]);
         c = print_word(c, words, PRINT_WORD_NEXT);
-        c = table->quantiles
-                ? print_bin(c, table, table->quantiles[i].low, table->quantiles[i].high)
-            : table->rows.is_unit ? stpcpy(c, "\"value\":null")
+        c = input->quantiles
+                ? print_bin(c, input, input->quantiles[i].low, input->quantiles[i].high)
+            : input->rows.is_unit ? stpcpy(c, "\"value\":null")
                                   : stpcpy(c, "\"low\":null,\"high\":null");
         c = print_word(c, words, PRINT_WORD_END);
         writer_commit(writer, (size_t)(c - line));
     }
 }
 
-void print_delimited(struct writer *writer, const struct print_table *table)
+void print_delimited(struct writer *writer, const struct print_input *input)
 {
-    if (table->quantiles)
-        print_quantiles(writer, table);
-    else if (table->options->quantiles.count == 0)
-        print_lines(writer, table);
-    if (table->options->other)
-        print_other(writer, table);
+    if (input->quantiles)
+        print_quantiles(writer, input);
+    else if (input->options->quantiles.count == 0)
+        print_lines(writer, input);
+    if (input->options->other)
+        print_other(writer, input);
 }
 
 void print_write_header(struct writer *writer, const struct print_result *result)
@@ -264,17 +264,17 @@ static void print_object_close(struct writer *writer, const struct print_result 
     writer_write_text(writer, result->list ? "]}\n" : "}\n");
 }
 
-static void print_object(struct writer *writer, const struct print_table *table)
+static void print_object(struct writer *writer, const struct print_input *input)
 {
-    const struct rows *rows = &table->rows;
-    struct print_table all = *table;
+    const struct rows *rows = &input->rows;
+    struct print_input all = *input;
     struct rows ahead = *rows;
     struct rows_row first;
-    const bool has_quantiles = table->options->quantiles.count > 0;
+    const bool has_quantiles = input->options->quantiles.count > 0;
     const struct {
         const char *name;
         uint64_t count;
-    } totals[] = {{"total", table->total},
+    } totals[] = {{"total", input->total},
                   {"inside", rows->inside},
                   {"below", rows->below},
                   {"above", rows->above}};
@@ -289,12 +289,12 @@ static void print_object(struct writer *writer, const struct print_table *table)
         all.first_low = first.low;
     print_lines(writer, &all);
     writer_write_text(writer, "]");
-    if (table->options->other) {
+    if (input->options->other) {
         writer_write_text(writer, ",\n\"other\":{");
-        print_write_counts(writer, table, table->count_word + 1, table->other, rows->inside);
+        print_write_counts(writer, input, input->count_word + 1, input->other, rows->inside);
     }
     writer_write_text(writer, has_quantiles ? ",\"quantiles\":[" : "");
-    print_quantiles(writer, table);
+    print_quantiles(writer, input);
     writer_write_text(writer, has_quantiles ? "]" : "");
 }
 
@@ -385,6 +385,7 @@ const struct print_format print_jsonl = {
     .has_lines = true,
     .words = print_words_jsonl,
     .has_names = true,
+    .is_unicode = true,
     .escape = print_escape_json,
     .rows = print_delimited,
 };
@@ -394,6 +395,7 @@ const struct print_format print_json = {
     .has_lines = true,
     .words = print_words_json,
     .has_names = true,
+    .is_unicode = true,
     .is_document = true,
     .escape = print_escape_json,
     .begin = print_object_open,

@@ -53,13 +53,10 @@ struct print_column print_values_value(const struct plan *plan, size_t i)
             .words = {predicate->name, predicate->text ? " " : NULL, predicate->text}};
     }
     const struct reduction *reduction = &plan->reductions.list[i];
-    const enum reduction_id id = reduction->id;
     return (struct print_column){
         .words = {reduction->name},
-        .is_text = (kind_rows[plan->element.kind].scale == KIND_INSTANTS &&
-                    (id == REDUCTION_MIN || id == REDUCTION_MAX || id == REDUCTION_MEAN ||
-                     (id > REDUCTION_DISTINCT && id != REDUCTION_IQR))) || /* is a value */
-                   (element_is_name(&plan->element) && id == REDUCTION_MODE),
+        .is_text = kind_rows[plan->element.kind].scale != KIND_NUMBERS &&
+                   reductions_gives_value(reduction->id),
     };
 }
 

@@ -447,7 +447,7 @@ void result_note(const struct plan *plan, const void *aggregate,
 
     if (print_is_dropped(options))
         return;
-    if (plan_has_strings(plan) && options->format && options->format->has_names)
+    if (plan_has_strings(plan) && options->format && options->format->is_unicode)
         result_note_strings(plan, plan->value_count > 1 ? columns->runs[0].aggregate : aggregate,
                             options);
     if (!of_states && plan->is_automatic && plan->group_count == 0 &&

@@ -281,7 +281,7 @@ static void text_reason_choose_kind(const struct text_reading *reading, const ch
                                     size_t bytes, char out[TEXT_ADVICE_SIZE])
 {
     const struct kind_time_rules time = {.is_cell = true};
-    const struct kind *units = kind_find_units(text, bytes);
+    const struct kind *units = kind_of_units(text, bytes);
     struct kind_ip address;
     int64_t value;
 
@@ -667,9 +667,9 @@ bool text_explain_kind(const struct text_rules *rules, const char *line, size_t 
     char meant[TEXT_ADVICE_SIZE];
     const size_t where = strcspn(name, ":");
     const char *colon = strrchr(name, ':');
-    char kinds[KIND_NAMES_SIZE];
+    char kinds[KIND_LIST_SIZE];
 
-    kind_names(kinds);
+    kind_list_all(kinds);
     if (where == 0 || !colon ||
         (!memmem(line, bytes, name, where) && strspn(name, "-0123456789") != where))
         return false;

@@ -47,7 +47,7 @@ struct text_rows_column {
     struct text_number_limits limits;
     uint64_t width;
     const struct column *of;
-    bool is_number;                           /* its values are numbers */
+    bool is_number;                           /* its tokens are numbers without units */
     bool is_text;                             /* its values are strings */
     bool takes_dash;                          /* a dash is a value: of strings, or kinds to find */
     bool is_padded;                           /* blanks around its tokens are not part of them */
@@ -282,7 +282,7 @@ static const char *text_rows_find_text(const struct text_rows *rows,
 }
 
 /*
- * Reads a token of a column that does not have numbers, and stores its key; or for a string with a
+ * Reads a token of a column that is not `is_number`, and stores its key; or for a string with a
  * condition, whether it meets that. Returns false if the token is invalid.
  */
 static bool text_rows_read_kind(struct text_rows *rows, const struct text_rows_column *column,

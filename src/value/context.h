@@ -15,7 +15,7 @@ struct stage;
 
 /* Totals over the rows of a run. */
 struct row_count {
-    atomic_uint_least64_t sum; /* several value columns: number of values, or sum of weights */
+    atomic_uint_least64_t sum; /* plan_has_rows: number of values, or sum of weights */
     atomic_bool is_too_large;  /* the sum would be 2^64 or more */
     /* bit i: a row met condition i. Only rows that fail all earlier alternatives, and meet the
        earlier conditions of its own, test it. */

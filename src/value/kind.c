@@ -388,7 +388,7 @@ const struct kind kind_rows[KINDS + 1] = {
                       .write = kind_write_number},
 };
 
-const struct kind *kind_find_units(const char *text, size_t bytes)
+const struct kind *kind_of_units(const char *text, size_t bytes)
 {
     bool has_unit = false;
     __int128 value;
@@ -405,7 +405,7 @@ const struct kind *kind_find_units(const char *text, size_t bytes)
     return NULL;
 }
 
-void kind_names(char out[KIND_NAMES_SIZE])
+void kind_list_all(char out[KIND_LIST_SIZE])
 {
     size_t used = 0;
 
@@ -415,7 +415,7 @@ void kind_names(char out[KIND_NAMES_SIZE])
             is_repeated = is_repeated || strcmp(kind_rows[i].name, kind_rows[before].name) == 0;
         if (is_repeated)
             continue;
-        used += (size_t)snprintf(out + used, KIND_NAMES_SIZE - used, "%s%s%s", i > 0 ? " " : "",
+        used += (size_t)snprintf(out + used, KIND_LIST_SIZE - used, "%s%s%s", i > 0 ? " " : "",
                                  kind_rows[i].name, kind_rows[i].needs_decimals ? ".N" : "");
     }
 }

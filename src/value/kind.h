@@ -2,7 +2,7 @@
  * Kinds are column types. A kind is a row of one table, which says how values are read, written,
  * floored and named in messages. Other code asks what a kind can do, not which kind it is.
  *
- * All functions but kind_names are pure; all are thread-safe. The rows are constant.
+ * All functions but kind_list_all are pure; all are thread-safe. The rows are constant.
  */
 #ifndef GPUHIST_KIND_H
 #define GPUHIST_KIND_H
@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 /* Size of a buffer for the names of all kinds, with a NUL. */
-#define KIND_NAMES_SIZE 96
+#define KIND_LIST_SIZE 96
 
 /* Size of a buffer for a width, with its slash and a NUL. */
 #define KIND_WIDTH_SIZE 64
@@ -138,10 +138,10 @@ struct kind {
 extern const struct kind kind_rows[KINDS + 1];
 
 /* Returns the first kind of numbers with units that reads text[0..bytes), not a number; or NULL. */
-const struct kind *kind_find_units(const char *text, size_t bytes);
+const struct kind *kind_of_units(const char *text, size_t bytes);
 
 /* Writes the names of all kinds, separated by blanks, and a NUL. */
-void kind_names(char out[KIND_NAMES_SIZE]);
+void kind_list_all(char out[KIND_LIST_SIZE]);
 
 /* Returns the id of a kind; KIND_INT for NULL. */
 static inline enum kind_id kind_id_of(const struct kind *kind)

@@ -32,6 +32,9 @@ enum operation_id {
 
 extern const char *const plan_operation_names[OPERATION_IDS];
 
+/* Maximum number of group columns (--by). */
+#define PLAN_GROUPS_MAX 8
+
 /* The treatment of out-of-range values. */
 enum outside_policy {
     OUTSIDE_REPORT, /* counted separately and reported on stderr */

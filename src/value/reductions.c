@@ -20,6 +20,11 @@ const char *reductions_name(enum reduction_id id)
     return reductions_rows[id].name;
 }
 
+bool reductions_gives_value(enum reduction_id id)
+{
+    return reductions_rows[id].needs & REDUCTIONS_GIVE_VALUE;
+}
+
 bool reductions_find(const char *text, size_t length, struct reduction *found)
 {
     static const char *const aliases[][2] = {{"avg", "mean"},

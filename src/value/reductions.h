@@ -24,19 +24,20 @@ enum reductions_need {
     REDUCTIONS_NEED_TABLE = 1 << 7,  /* the distinct values and their counts */
     REDUCTIONS_NEED_ORDER = 1 << 8,  /* the distinct values in ascending order */
     REDUCTIONS_NEED_NAMING = 1 << 9, /* nothing, but the user must name the reduction */
+    REDUCTIONS_GIVE_VALUE = 1 << 10, /* nothing (reductions_gives_value) */
 };
 
 /*
  * X(ID, name, needs), one row for each reduction. By default, those that need no table and no
- * naming are computed and printed in this order. The name of REDUCTION_QUANTILE is followed by a
- * percentage, and may be requested with several.
+ * naming are computed and printed in this order. QUANTILE is the last: its name is followed by a
+ * percentage, and it may be requested with several.
  */
 #define REDUCTIONS(X)                                                                           \
     X(COUNT, "count", 0)                                                                        \
     X(SUM, "sum", REDUCTIONS_NEED_SUM)                                                          \
-    X(MIN, "min", REDUCTIONS_NEED_MIN)                                                          \
-    X(MAX, "max", REDUCTIONS_NEED_MAX)                                                          \
-    X(MEAN, "mean", REDUCTIONS_NEED_SUM)                                                        \
+    X(MIN, "min", REDUCTIONS_NEED_MIN | REDUCTIONS_GIVE_VALUE)                                  \
+    X(MAX, "max", REDUCTIONS_NEED_MAX | REDUCTIONS_GIVE_VALUE)                                  \
+    X(MEAN, "mean", REDUCTIONS_NEED_SUM | REDUCTIONS_GIVE_VALUE)                                \
     X(VARIANCE, "variance", REDUCTIONS_NEED_SUM | REDUCTIONS_NEED_SQUARES)                      \
     X(STDDEV, "stddev", REDUCTIONS_NEED_SUM | REDUCTIONS_NEED_SQUARES)                          \
     X(SVAR, "svar", REDUCTIONS_NEED_SUM | REDUCTIONS_NEED_SQUARES | REDUCTIONS_NEED_NAMING)     \
@@ -45,12 +46,12 @@ enum reductions_need {
     X(OR, "or", REDUCTIONS_NEED_OR)                                                             \
     X(XOR, "xor", REDUCTIONS_NEED_XOR)                                                          \
     X(DISTINCT, "distinct", REDUCTIONS_NEED_TABLE)                                              \
-    X(MODE, "mode", REDUCTIONS_NEED_TABLE)                                                      \
-    X(MEDIAN, "median", REDUCTIONS_NEED_TABLE | REDUCTIONS_NEED_ORDER)                          \
-    X(Q1, "q1", REDUCTIONS_NEED_TABLE | REDUCTIONS_NEED_ORDER)                                  \
-    X(Q3, "q3", REDUCTIONS_NEED_TABLE | REDUCTIONS_NEED_ORDER)                                  \
+    X(MODE, "mode", REDUCTIONS_NEED_TABLE | REDUCTIONS_GIVE_VALUE)                              \
+    X(MEDIAN, "median", REDUCTIONS_NEED_TABLE | REDUCTIONS_NEED_ORDER | REDUCTIONS_GIVE_VALUE)  \
+    X(Q1, "q1", REDUCTIONS_NEED_TABLE | REDUCTIONS_NEED_ORDER | REDUCTIONS_GIVE_VALUE)          \
+    X(Q3, "q3", REDUCTIONS_NEED_TABLE | REDUCTIONS_NEED_ORDER | REDUCTIONS_GIVE_VALUE)          \
     X(IQR, "iqr", REDUCTIONS_NEED_TABLE | REDUCTIONS_NEED_ORDER)                                \
-    X(QUANTILE, "p", REDUCTIONS_NEED_TABLE | REDUCTIONS_NEED_ORDER)
+    X(QUANTILE, "p", REDUCTIONS_NEED_TABLE | REDUCTIONS_NEED_ORDER | REDUCTIONS_GIVE_VALUE)
 
 enum reduction_id {
 #define REDUCTIONS_ENUM(id, name, needs) REDUCTION_##id,
@@ -106,6 +107,9 @@ bool reductions_find(const char *text, size_t length, struct reduction *found);
 
 /* Returns the name of a row, a constant string. */
 const char *reductions_name(enum reduction_id id);
+
+/* Returns whether the result of a row is a value like those that are reduced: of times, a time. */
+bool reductions_gives_value(enum reduction_id id);
 
 /* The needs of bitwise reductions, which numbers with decimal places do not have. */
 #define REDUCTIONS_NEED_BITS \

@@ -107,17 +107,20 @@ static const struct reduction trial_tables[] = {
 /* Reads reductions, each at most once, in an order given by the bytes. */
 static void trial_read_reductions(struct trial *trial, struct trial_bytes *from)
 {
-    const size_t kinds = sizeof trial_reductions / sizeof *trial_reductions;
+    enum { TRIAL_REDUCTIONS = sizeof trial_reductions / sizeof *trial_reductions };
+    _Static_assert(TRIAL_REDUCTIONS == sizeof trial_tables / sizeof *trial_tables &&
+                       TRIAL_REDUCTIONS < 8,
+                   "a bit for each, and 0x80 for the second byte");
     uint8_t chosen = trial_byte(from) | 1;
     uint8_t first = trial_byte(from);
     uint8_t tables = chosen & 0x80 && !trial_has_groups(trial) ? trial_byte(from) : 0;
     struct reduction *list = trial->reductions.list;
 
-    for (size_t i = 0; i < kinds; i++) {
+    for (size_t i = 0; i < TRIAL_REDUCTIONS; i++) {
         if (chosen >> i & 1)
-            list[trial->reductions.count++] = trial_reductions[(first + i) % kinds];
+            list[trial->reductions.count++] = trial_reductions[(first + i) % TRIAL_REDUCTIONS];
         if (tables >> i & 1)
-            list[trial->reductions.count++] = trial_tables[(first + i) % kinds];
+            list[trial->reductions.count++] = trial_tables[(first + i) % TRIAL_REDUCTIONS];
     }
 }
 

@@ -28,6 +28,7 @@ static void check_row(enum kind_id id)
     tap_ok(!has_order ||
                (kind->read && kind->next && kind->value && kind->hint && kind->pair && kind->list),
            "%s: bounds are read, and expected in words", name);
+    tap_ok(!is_typed || kind->has_dictionary || kind->read, "%s: conditions read a value", name);
     tap_ok(!kind->read || kind->value, "%s: a bound is expected in words", name);
     tap_ok(!kind->parse_width == !kind->format_width, "%s: widths are read and written", name);
 }
@@ -35,16 +36,16 @@ static void check_row(enum kind_id id)
 /* All distinct names, separated by blanks. */
 static void check_names(void)
 {
-    char names[KIND_NAMES_SIZE];
-    char with_blanks[KIND_NAMES_SIZE + 2];
+    char names[KIND_LIST_SIZE];
+    char with_blanks[KIND_LIST_SIZE + 2];
 
     memset(names, 'x', sizeof(names));
-    kind_names(names);
+    kind_list_all(names);
     if (!tap_ok(memchr(names, '\0', sizeof(names) - 1), "the names of all kinds have room"))
         return;
     snprintf(with_blanks, sizeof(with_blanks), " %s ", names);
     for (unsigned id = 0; id < KINDS; id++) {
-        char name[KIND_NAMES_SIZE];
+        char name[KIND_LIST_SIZE];
         snprintf(name, sizeof(name), " %s%s ", kind_rows[id].name,
                  kind_rows[id].needs_decimals ? ".N" : "");
         const char *at = strstr(with_blanks, name);
