@@ -25,6 +25,69 @@ bins_of() {
         awk -F'\t' 'NR == 1 { width = NF == 2 ? 1 : $2 - $1 } END { print NR, width }'
 }
 
+@test "automatic bins of a column with a width consist of its buckets, and are true of the values" {
+    cd "$BATS_TEST_TMPDIR"
+    # check COLUMN WIDTH OPTION...: in units of the numbers, of which each has 2 decimal places
+    check() {
+        gpuhist -f "$1" "${@:3}" in | tr -d . >bins
+        awk -v width="$2" 'NR == FNR { value[NR] = $2; n = NR; next }
+            { count = 0
+              for (i = 1; i <= n; i++) count += value[i] >= $1 && value[i] < $2
+              if (count != $3 || $1 % width != 0 || $2 % width != 0) exit 1
+              all += count }
+            END { if (all != n) exit 1 }' units bins
+    }
+    for seed in $RANDOM $RANDOM; do
+        for spread in 50 9000 4000000; do
+            awk -v seed="$seed" -v spread="$spread" 'BEGIN { srand(seed); for (i = 0; i < 300; i++) {
+                v = int((rand() - (seed % 3) / 2) * spread)
+                printf "%s%d.%02d %d\n", v < 0 ? "-" : "", int((v < 0 ? -v : v) / 100), (v < 0 ? -v : v) % 100, v } }' >units
+            cut -d ' ' -f 1 units >in
+            for width in 0.03 0.07 1 2.5 30 1000; do
+                check "1:.2/$width" "$(awk -v w="$width" 'BEGIN { print w * 100 }')"
+                check "1:.2/$width" "$(awk -v w="$width" 'BEGIN { print w * 100 }')" --threads 1 --chunk-size 64
+            done
+        done
+    done
+    gpuhist -f 1:.2/0.07 --save one in >whole
+    gpuhist -f 1:.2/0.07 --save two <(head -n 100 in)
+    gpuhist -f 1:.2/0.07 --save three <(tail -n +101 in)
+    gpuhist merge one | cmp - whole
+    gpuhist merge two three | cmp - whole
+    [ "$(printf '%s\n' 199 200 204 301 599 | gpuhist -f 1:int/100 --zeros)" = \
+        "$(printf '%s\t%s\t%s\n' 100 200 1 200 300 2 300 400 1 400 500 0 500 600 1)" ]
+}
+
+@test "bins that cut the buckets of the column are an error; bins of whole buckets are counted" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '%s\n' 199 200 204 301 599 >in
+    printf '2026-11-01T00:%s:00Z\n' 01 16 31 59 >times
+    for options in '--width 50' '--width 150' '--bins 200' '--range 50:250' '--range 0:500 --width 50' \
+        '--edges 0,100,250' '--log2' '--log2=2' '--log10' '--range auto --bins 3'; do
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist -f 1:int/100 $options in
+        assert_failed 2 "(try -f 1:int)"
+        # shellcheck disable=SC2086
+        gpuhist -f 1:int $options in
+    done
+    [ "$(gpuhist -f 1:int/100 --width 200 in)" = "$(printf '%s\t%s\t%s\n' 0 200 1 200 400 3 400 600 1)" ]
+    [ "$(gpuhist -f 1:int/100 --edges 100,300,600 in)" = "$(printf '%s\t%s\t%s\n' 100 300 3 300 600 2)" ]
+    for options in '--width 10m' '--range 2026-11-01T00:20:00Z:2026-11-02' '--edges 2026-11-01,2026-11-01T00:20:00Z'; do
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist -f 1:time/15m $options times
+        assert_failed 2 "a bin cannot begin at "
+        [[ $stderr == *" (try -f 1:time)" ]]
+        # shellcheck disable=SC2086
+        gpuhist -f 1:time $options times
+    done
+    [ "$(gpuhist -f 1:time/15m --width 30m times)" = "2026-11-01T00:00:00Z	2026-11-01T00:30:00Z	2
+2026-11-01T00:30:00Z	2026-11-01T01:00:00Z	2" ]
+    for width in 1mo 1y; do
+        run --separate-stderr gpuhist -f 1:time/$width --width 365d times
+        assert_failed 2 "a bin cannot begin at 197"
+    done
+}
+
 @test "automatic: 64 bins at the most, of 1, 2 or 5 times a power of ten" {
     [ "$(bins_of 0 62)" = "63 1" ]
     [ "$(bins_of 0 63)" = "64 1" ]

@@ -179,7 +179,7 @@ def write_time(value, kind, digits, zone=None):
     if zone:
         return zones.write_in(zone, value, digits)
     seconds, rest = divmod(value, 10**digits)
-    text = (EPOCH + datetime.timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S")
+    text = (EPOCH + datetime.timedelta(seconds=seconds)).replace(tzinfo=None).isoformat()
     return text + (f".{rest:0{digits}d}" if digits else "") + ("Z" if kind == "time" else "")
 
 
@@ -439,7 +439,7 @@ class Text:
         if not is_bound and rng.randrange(8) == 0 and not self.wide[index] and is_value is False:
             kind, decimals = "text", 0
         text = self.name(index)
-        width = rng.choice((None, None, None, 1, 7, 25, 10**decimals)) if not is_value else None
+        width = rng.choice((None, None, None, 1, 7, 25, 10**decimals))
         if kind in KINDS:
             widths = {"ip": ("24", "16/64", "24/48", "0/0", "32/128"), "text": ()}.get(kind, (*TIME_WIDTHS, *CYCLES))
             width = rng.choice((None, *widths))
@@ -980,6 +980,8 @@ def draw_bins(rng, use, rows):
     lowest, limit = limits(use.element)
     form = rng.randrange(7)
     text = use.write
+    if use.width and not use.is_cycle():  # other bins would cut its buckets
+        return ["--width", text(use.width * rng.choice((1, 3)))] if use.is_number() and form % 2 else []
     if form == 6:
         return ["--range", "auto", "--bins", rng.choice(("1", "2", "10", "64", "1000"))]
     if use.is_cycle():

@@ -17,7 +17,7 @@ void *growing_histogram_create(const struct plan *plan, struct failure *failure)
         return NULL;
     }
     histogram->plan = plan;
-    histogram->width = 1;
+    histogram->width = column_width(&plan->columns[0]);
     histogram->low = 1; /* low > high: no value is known */
     pthread_mutex_init(&histogram->windows.lock, NULL);
     return histogram;
@@ -102,14 +102,14 @@ enum status growing_histogram_add(struct growing_histogram *histogram, uint64_t 
 }
 
 /*
- * Let u be the width of the last window, a power of ten. The final width is the smallest of u, 2u,
- * 5u, 10u, ... that makes at most 64 bins. No width below u would do: if u > 1, the known values
- * touched more than 511 bins of width u / 10 (growing_histogram_widen). The largest of 1,
- * 2 and 5 times a power of ten below u is u / 2; one of its bins covers 5 of those, so the values
- * touch more than 102 bins.
+ * Let u be the width of the last window, a power of ten in units. The final width is the smallest
+ * of u, 2u, 5u, 10u, ... that makes at most 64 bins. No width below u would do: if u is more than a
+ * unit, the known values touched more than 511 bins of width u / 10 (growing_histogram_widen). The
+ * largest of 1, 2 and 5 times a power of ten units below u is u / 2; one of its bins covers 5 of
+ * those, so the values touch more than 102 bins.
  *
- * The width of each window is a power of ten, at most u, and so divides the final width. Bins begin
- * at multiples of their width. Therefore each bin of a window lies in one bin of the result.
+ * The width of each window is a power of ten units, at most u, and so divides the final width. Bins
+ * begin at multiples of their width. Therefore each bin of a window lies in one bin of the result.
  */
 static void growing_histogram_find_bins(struct growing_histogram *histogram)
 {

@@ -1,13 +1,14 @@
 /*
  * The aggregate of an automatic histogram: bins over all values, of the smallest width of 1, 2 or 5
- * times a power of ten that makes at most 64 bins from the smallest to the largest value. It needs
- * one pass and is exact. The result does not depend on the order of the values.
+ * times a power of ten *units* that makes at most 64 bins from the smallest to the largest value. A
+ * unit is 1, or the width of the column, of which all values are multiples. It needs one pass and
+ * is exact. The result does not depend on the order of the values.
  *
  * Values are counted in *windows* (growing_window.h): arrays of bins, as fast as those of any
- * histogram. The first has bins of width 1. If values lie outside the newest window, another one is
- * added: if the known values do not fit in half a window, its width is multiplied by 10 until they
- * do. Counts are not moved; at the end the windows are added up. growing_histogram.c shows why the
- * final width is a multiple of the width of each window.
+ * histogram. The first has bins of one unit. If values lie outside the newest window, another one
+ * is added: if the known values do not fit in half a window, its width is multiplied by 10 until
+ * they do. Counts are not moved; at the end the windows are added up. growing_histogram.c shows why
+ * the final width is a multiple of the width of each window.
  *
  * growing_histogram_window, _widen and _add are thread-safe; the other functions are not.
  */
@@ -80,7 +81,7 @@ struct rows;
 
 /*
  * Returns the bin width of a finalized histogram: the smallest of 1, 2 or 5 times a power of ten
- * that makes at most `bins` bins. `bins` is 1 to GROWING_HISTOGRAM_RESULT_BINS. Pure.
+ * units that makes at most `bins` bins. `bins` is 1 to GROWING_HISTOGRAM_RESULT_BINS. Pure.
  */
 uint64_t growing_histogram_width(const struct growing_histogram *histogram, uint64_t bins);
 

@@ -373,7 +373,7 @@ static enum status options_finish(struct options *options, struct failure *failu
         return status_fail(
             failure, STATUS_USAGE,
             "--width makes equal bins, not days and hours of --tz: a column can have "
-            "a width, such as -f COLUMN:time/1d");
+            "a width (try uniq -f COLUMN:time/1d)");
     if (text && is_time) {
         if (kind_time_bucket_parse(text, strlen(text), bounds.decimals, &bucket) &&
             bucket.width > 0 && bucket.phase == 0)

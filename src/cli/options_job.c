@@ -472,6 +472,44 @@ static enum status options_make_histogram(const struct options *options, bool wi
     return STATUS_OK;
 }
 
+/*
+ * Fails if bins that the user has chosen cut buckets of the column, whose values are known only to
+ * lie in them. Automatic bins consist of whole buckets.
+ */
+static enum status options_check_edges(const struct options *options, const struct plan *plan,
+                                       struct failure *failure)
+{
+    const struct column *column = &plan->columns[0];
+    const bool has_width =
+        column_width(column) > 1 || kind_time_bucket_exists(&column->width.bucket);
+    const bool is_multiple = plan->operation == OPERATION_UNIQ; /* edges are multiples of a width */
+    const uint64_t edges = is_multiple ? plan->bin_width > 1 ? 8 : 0 : plan->binning.bins + 1;
+    char text[ELEMENT_TEXT_SIZE];
+
+    if (!has_width || plan->is_automatic || plan->has_round_range)
+        return STATUS_OK;
+    const char *typed = options->field.list[0].typed;
+    const int without = (int)(strrchr(typed, '/') - typed);
+    if (plan->range_bins > 0 || binning_is_of_powers(&plan->binning))
+        return status_fail(failure, STATUS_USAGE,
+                           "%s cannot be combined with the width of column '%s' (try -f %.*s)",
+                           plan->range_bins > 0 ? "--range auto"
+                           : options->log10     ? "--log10"
+                                                : "--log2",
+                           typed, without, typed);
+    for (uint64_t i = 0; i < edges; i++) {
+        const __int128 edge =
+            is_multiple ? (__int128)i * plan->bin_width : binning_edge(&plan->binning, i);
+        if (edge > INT64_MAX || column_begins_at(column, edge))
+            continue;
+        element_format(text, &plan->element, edge);
+        return status_fail(failure, STATUS_USAGE,
+                           "a bin cannot begin at %s, within a bucket of column '%s' (try -f %.*s)",
+                           text, typed, without, typed);
+    }
+    return STATUS_OK;
+}
+
 bool options_names_file(const struct options_predicate *predicate)
 {
     return predicate->relation == PREDICATE_ANY_OF && lists_is_file(predicate->text);
@@ -543,7 +581,9 @@ static enum status options_make_values_of(const struct options *options, bool is
         return failure->status;
     switch (plan->operation) {
     case OPERATION_HISTOGRAM:
-        return options_make_histogram(options, with_files, plan, failure);
+        return options_make_histogram(options, with_files, plan, failure) == STATUS_OK
+                   ? options_check_edges(options, plan, failure)
+                   : failure->status;
     case OPERATION_UNIQ:
         options_make_uniq(options, 1, plan);
         return STATUS_OK;

@@ -2,8 +2,8 @@
  * Histogram with automatic bins (growing_histogram.h). A CPU thread counts in the newest window
  * (cpu_window.h), and makes a wider one for values outside.
  *
- * The numbers of its states are the bin width of the rows, the power of ten that the windows have
- * reached, and the rows. Bin 0 has the type's smallest value. Loading counts the first value of
+ * The numbers of its states are the width of the rows, which is that of the last window, and the
+ * rows. Bin 0 has the type's smallest value. Loading counts the first value of
  * each bin. This gives the same result as the values themselves: their bins of any multiple of the
  * width are the same (aggregate/growing_histogram.c).
  */
@@ -91,7 +91,7 @@ static enum status store_window_load(struct state_reader *state, const struct pl
     uint64_t counts[STATE_RUN_BINS];
     struct state_run run = {.n = 1};
     uint64_t width;
-    uint64_t power = 1;
+    uint64_t power = column_width(&plan->columns[0]);
 
     if (state_read_number(state, &width, failure) != STATUS_OK)
         return failure->status;

@@ -21,6 +21,14 @@ struct kind_time_bucket column_time_unit(const struct column *column)
     return unit;
 }
 
+bool column_begins_at(const struct column *column, __int128 value)
+{
+    return kind_time_bucket_exists(&column->width.bucket)
+               ? kind_time_bucket_find(&column->width.bucket, column->element.zone,
+                                       (int64_t)value) == value
+               : value % column_width(column) == 0;
+}
+
 void plan_destroy(struct plan *plan)
 {
     for (size_t i = 0; i < plan->predicate_count; i++)

@@ -94,6 +94,15 @@ static inline bool column_has_bucket(const struct column *column)
 /* Returns the bucket whose multiples timestamps are: theirs, or a unit of their digits. Pure. */
 struct kind_time_bucket column_time_unit(const struct column *column);
 
+/* Returns the width whose multiples numbers are, 1 or more. Pure. */
+static inline uint64_t column_width(const struct column *column)
+{
+    return column->width.units > 1 ? column->width.units : 1;
+}
+
+/* Returns whether a bucket begins at a value of the column's type. Without a width all do. Pure. */
+bool column_begins_at(const struct column *column, __int128 value);
+
 /* Returns the number of 64-bit words of a column's keys. Pure. */
 static inline size_t column_words(const struct column *column)
 {
