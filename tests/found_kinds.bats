@@ -3,6 +3,25 @@
 
 load helpers
 
+@test "a column that is not in the header is named, not a condition on another column" {
+    cd "$BATS_TEST_TMPDIR"
+    printf 'at,v\n2026-10-25T00:30:00Z,1\n' >in
+    gpuhist count --csv --by v --where 'at>=2026-10-25T00:00' in
+    for options in '--by nosuch' '--by v -f nosuch --ge 1'; do
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist count --csv $options --where 'at>=2026-10-25T00:00' in
+        assert_failed 1 "in: unknown column 'nosuch'"
+        # shellcheck disable=SC2086
+        run --separate-stderr gpuhist count --csv $options --where 'at>=2026-10-25T00:00' <in
+        assert_failed 1 "standard input: unknown column 'nosuch'"
+    done
+    run --separate-stderr gpuhist uniq --csv -f v --where 'at>=2026-10-25T00:00' absent
+    assert_failed 1 "absent: "
+    { printf '%0100000d,v\n' 0 | tr 0 a && printf '2026-10-25T00:30:00Z,1\n'; } >long
+    gpuhist uniq --csv -f v long | cmp - <(printf '1\t1\n')
+    gpuhist uniq --csv -f v < <(cat long) | cmp - <(printf '1\t1\n')
+}
+
 setup() {
     cd "$BATS_TEST_TMPDIR"
     printf '%s\n' ms,path,at,ip,zip,status 1.25,/a,2026-11-21T13:45:02Z,10.0.0.1,01234,200 \

@@ -98,18 +98,32 @@ static enum status find_kinds_read_chunk(const struct plan *plan, const struct c
     return status;
 }
 
-/* Reads up to 64 KiB of a source. Stops at a longer row or an unreadable file. */
+/* Stops reading at a row that is longer than the buffer, with a status that no input has. */
+static enum status find_kinds_grow(struct chunk_buffer *buffer, size_t capacity,
+                                   struct failure *failure)
+{
+    (void)buffer;
+    return status_fail(failure, STATUS_ENGINE, "a row of more than %zu bytes", capacity);
+}
+
+/*
+ * Reads up to 64 KiB of a source. Stops at a longer row and at a failure, which the run will meet.
+ * If `is_whole`, the source is not the start of a pipe: then fails if that comes before all rows,
+ * for it may be that of a column that is not in the header.
+ */
 static enum status find_kinds_read(struct find_kinds *self, struct plan *plan,
-                                   struct source *source, struct failure *failure)
+                                   struct source *source, bool is_whole, struct failure *failure)
 {
     struct record_format format;
     struct chunk_buffer buffer = {
         .data = malloc(FIND_KINDS_BYTES),
         .capacity = FIND_KINDS_BYTES,
+        .grow = find_kinds_grow,
     };
-    struct failure ignored;
+    struct failure own;
     struct chunk chunk;
     enum status status = STATUS_OK;
+    bool has_rows = false;
 
     if (!buffer.data)
         return status_fail(failure, STATUS_DATA, "not enough memory for finding column types");
@@ -119,8 +133,14 @@ static enum status find_kinds_read(struct find_kinds *self, struct plan *plan,
     source_set_format(source, &format, false, 1);
     source_join(source);
     while (status == STATUS_OK && buffer.capacity >= SOURCE_TEXT_CAPACITY_MIN) {
-        if (source_pull(source, &buffer, &chunk, &ignored) != STATUS_OK || chunk.bytes == 0)
+        if (source_pull(source, &buffer, &chunk, &own) != STATUS_OK) {
+            if (is_whole && !has_rows && own.status != STATUS_ENGINE)
+                status = status_fail_first(failure, status, &own);
             break;
+        }
+        if (chunk.bytes == 0)
+            break;
+        has_rows = true;
         buffer.capacity -= chunk.bytes;
         status = find_kinds_read_chunk(plan, &chunk, failure);
     }
@@ -243,7 +263,7 @@ enum status find_kinds(const struct options *options, const struct source_option
             status = source_open(&copied, names, 1, &of_copy, failure);
     }
     if (status == STATUS_OK)
-        status = find_kinds_read(self, &plan, is_repeated ? *source : copied, failure);
+        status = find_kinds_read(self, &plan, is_repeated ? *source : copied, is_repeated, failure);
     if (status == STATUS_OK && is_repeated)
         status = source_repeat(source, failure);
     source_close(copied);
