@@ -380,10 +380,11 @@ static enum status options_finish(struct options *options, struct failure *failu
             width = bucket.width;
         else if (!decimal_parse_fixed(text, strlen(text), bounds.decimals, &width) || width < 0 ||
                  width > INT64_MAX)
-            return options_fail_value("width", text,
-                                      "a time such as 15m, 1h or 1d, or a number of seconds (of "
-                                      "weeks, months and years: -f COLUMN:time/1mo)",
-                                      failure);
+            return options_fail_value(
+                "width", text,
+                "a time such as 15m, 1h or 1d, or a number of seconds (0.5 "
+                "with COLUMN:time.1; weeks, months and years: COLUMN:time/1mo)",
+                failure);
     } else if (text && (!element_read(&bounds, text, strlen(text), &width) || width < 0)) {
         if (!may_change)
             return options_fail_value(
