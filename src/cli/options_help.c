@@ -73,8 +73,7 @@ char *options_help(const struct options *options)
     if (command->traits & OPTIONS_READS_INPUT && !is_overview)
         fprintf(help,
                 "COLUMN: N, NAME, A+B (timestamps) or u32@8 (records), optionally :TYPE[/WIDTH]:\n"
-                "  1:ip/24, N:int/100, 4:time.3, at:time/15m, at:time/1mo, at:time/hour-of-day,\n"
-                "  at:time/day-of-week (Mon=1)\n");
+                "  1:ip/24, N:int/100, at:time.3, at:time/15m, at:time/1mo, at:time/hour-of-day\n");
     if (command->traits & OPTIONS_READS_INPUT)
         fprintf(help, "Column types: %s\n", kinds);
     if (command->traits & OPTIONS_READS_INPUT && !is_overview)
