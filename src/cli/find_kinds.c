@@ -108,8 +108,8 @@ static enum status find_kinds_grow(struct chunk_buffer *buffer, size_t capacity,
 
 /*
  * Reads up to 64 KiB of a source. Stops at a longer row and at a failure, which the run will meet.
- * If `is_whole`, the source is not the start of a pipe: then fails if that comes before all rows,
- * for it may be that of a column that is not in the header.
+ * If `is_whole`, the source is not the start of a pipe: then fails if that comes before the first
+ * row, for it may be that of a column that is not in the header.
  */
 static enum status find_kinds_read(struct find_kinds *self, struct plan *plan,
                                    struct source *source, bool is_whole, struct failure *failure)
@@ -123,7 +123,6 @@ static enum status find_kinds_read(struct find_kinds *self, struct plan *plan,
     struct failure own;
     struct chunk chunk;
     enum status status = STATUS_OK;
-    bool has_rows = false;
 
     if (!buffer.data)
         return status_fail(failure, STATUS_DATA, "not enough memory for finding column types");
@@ -134,13 +133,12 @@ static enum status find_kinds_read(struct find_kinds *self, struct plan *plan,
     source_join(source);
     while (status == STATUS_OK && buffer.capacity >= SOURCE_TEXT_CAPACITY_MIN) {
         if (source_pull(source, &buffer, &chunk, &own) != STATUS_OK) {
-            if (is_whole && !has_rows && own.status != STATUS_ENGINE)
+            if (is_whole && own.position == 0 && own.status != STATUS_ENGINE)
                 status = status_fail_first(failure, status, &own);
             break;
         }
         if (chunk.bytes == 0)
             break;
-        has_rows = true;
         buffer.capacity -= chunk.bytes;
         status = find_kinds_read_chunk(plan, &chunk, failure);
     }
