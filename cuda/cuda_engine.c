@@ -176,7 +176,7 @@ static enum status cuda_engine_prepare(unsigned device, struct failure *failure)
  */
 static bool cuda_engine_has_host_chunks(const struct plan *plan)
 {
-    return plan->has_weights || element_is_name(&plan->element);
+    return plan->has_weights || (plan->is_text && cuda_text_reads_less(&plan->text));
 }
 
 /* Returns the maximum number of elements of a chunk. IPv4 addresses have at least 7 bytes. */

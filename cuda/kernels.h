@@ -42,12 +42,23 @@ struct cuda_text_parsed {
 size_t cuda_text_control_bytes(size_t text_bytes);
 
 /*
+ * Returns whether the CPU reads tokens by these rules that cuda_text_launch does not: numbers with
+ * an exponent, timestamps with many blanks, IPv6 addresses. The CPU then counts their chunk. Pure.
+ */
+static inline bool cuda_text_reads_less(const struct text_rules *rules)
+{
+    return rules->notation == TEXT_FIXED || rules->notation == TEXT_TIME ||
+           rules->notation == TEXT_IP || rules->has_exponents;
+}
+
+/*
  * Parses the column of a chunk of text, `text_bytes` (at most 2^30) at d_text, by its rules:
  * numbers, timestamps of the known forms, or IPv4 addresses. Stores its values, at most
  * TEXT_SPAN_VALUES_MAX(text_bytes), at d_values in order, as elements of the type in native byte
- * order. IPv4 addresses are elements of 8 bytes; any other token of a column of IP addresses counts
- * as invalid, and then there are no values. d_control, of cuda_text_control_bytes, then begins with
- * a struct cuda_text_parsed. All three are 256-byte aligned.
+ * order. IPv4 addresses are elements of 8 bytes. A token that is not read counts as invalid; if the
+ * CPU may read it (cuda_text_reads_less), there are no values at all. d_control, of
+ * cuda_text_control_bytes, then begins with a struct cuda_text_parsed. All three are 256-byte
+ * aligned.
  *
  * The text is read once, in tiles. Decoupled look-back (look_back.cuh) finds the position of
  * each tile's values.

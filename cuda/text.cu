@@ -137,8 +137,8 @@ auto choose_kernel(enum text_span_unit unit)
 
 template <typename T>
 cudaError_t launch(const struct cuda_device *device, enum text_span_unit unit,
-                   const struct text_span_rules &rules, const struct workspace &work,
-                   void *d_values, cudaStream_t stream)
+                   const struct text_span_rules &rules, bool reads_less,
+                   const struct workspace &work, void *d_values, cudaStream_t stream)
 {
     auto kernel = rules.notation == TEXT_FIXED ? choose_kernel<T, TEXT_FIXED>(unit)
                   : rules.notation == TEXT_HEX ? choose_kernel<T, TEXT_HEX>(unit)
@@ -154,7 +154,7 @@ cudaError_t launch(const struct cuda_device *device, enum text_span_unit unit,
     if (blocks > work.tiles)
         blocks = work.tiles;
     kernel<<<blocks, BLOCK_THREADS, 0, stream>>>(work, rules, (T *)d_values);
-    if (rules.notation == TEXT_IP)
+    if (reads_less)
         text_withdraw_kernel<<<1, 1, 0, stream>>>(work.head);
     return cudaGetLastError();
 }
@@ -183,6 +183,7 @@ cudaError_t cuda_text_launch(const struct cuda_device *device, const struct text
     if (error != cudaSuccess)
         return error;
     return launch_by_width(&column->element, [=](auto word) {
-        return launch<decltype(word)>(device, unit, span_rules, work, d_values, stream);
+        return launch<decltype(word)>(device, unit, span_rules, cuda_text_reads_less(rules), work,
+                                      d_values, stream);
     });
 }

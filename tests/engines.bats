@@ -34,6 +34,41 @@ load helpers
     awk -F'\t' 'NF == 3 { n += $3 } END { exit n < 200000 }' "$BATS_TEST_TMPDIR/plain"
 }
 
+@test "numbers with exponents are counted by every engine, as Python reads them" {
+    [ -n "${PYTHON:-}" ] || skip "no python3"
+    cd "$BATS_TEST_TMPDIR"
+    # numbers of up to 3 decimal places, some with an exponent, some lines long; and what is wanted
+    "$PYTHON" - "$RANDOM" <<'EOF'
+import decimal, random, sys
+rng = random.Random(int(sys.argv[1]))
+values, lines = [], []
+for i in range(3000):
+    value = rng.randrange(-90000, 90000)
+    text = str(decimal.Decimal(value).scaleb(-3))
+    if rng.randrange(300) == 0:
+        text = f"{value}{rng.choice('eE')}-3" if rng.randrange(2) else f"{value / 1000:.4e}".replace("e", "0e")
+    values.append(value)
+    lines.append(text + rng.choice(("", " x", " " + "0" * rng.randrange(20000) if i % 100 == 0 else "")))
+open("in", "w").write("\n".join(lines) + "\n")
+open("integers", "w").write("".join(f"{value // 1000}{rng.choice(('',) * 99 + ('e0',))}\n" for value in values))
+print(f"{len(values)}\t{decimal.Decimal(sum(values)).scaleb(-3)}\t{len(set(values))}", file=open("wanted", "w"))
+print(f"{len(values)}\t{sum(value // 1000 for value in values)}", file=open("wanted.integers", "w"))
+EOF
+    for engine in $ENGINES; do
+        for options in '' '--chunk-size 8K --threads 3'; do
+            # shellcheck disable=SC2086
+            how() { gpuhist "$@" --engine "$engine" $options; }
+            how reduce count,sum,distinct -f 1:.3 in --format csv | tail -n 1 | tr , '\t' | cmp - wanted
+            how reduce count,sum -f 1:.3 in --format csv | tail -n 1 | tr , '\t' | cmp - <(cut -f 1,2 wanted)
+            how reduce count,sum -f 1:int integers --format csv | tail -n 1 | tr , '\t' | cmp - wanted.integers
+            [ "$(how --range -100:100 --bins 10 -f 1:.3 in | awk '{ n += $3 } END { print n }')" = 3000 ]
+            [ "$(how -f 1:.3 in | awk '{ n += $3 } END { print n }')" = 3000 ]
+            [ "$(how uniq -f 1:.3 in | awk '{ n += $2 } END { print n, NR }')" = "$(awk '{ print $1, $3 }' wanted)" ]
+            [ "$(how count -f 1:.3 --ge -1000 in | cut -f 2)" = 3000 ]
+        done
+    done
+}
+
 @test "GPUHIST_ISA=plain is what info then says" {
     GPUHIST_ISA=plain run -0 gpuhist info
     [[ $output == *"plain code"* ]]

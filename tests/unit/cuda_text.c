@@ -314,7 +314,7 @@ static bool parse_on_gpu(struct bench *bench)
         return false;
     for (size_t i = 0; i < found->count; i++)
         found->keys[i] = element_key(element, bench->values + i * element->bytes);
-    const bool is_withdrawn = bench->plan.text.notation == TEXT_IP && found->invalid > 0;
+    const bool is_withdrawn = cuda_text_reads_less(&bench->plan.text) && found->invalid > 0;
     for (size_t i = found->count * element->bytes; i < room && !is_withdrawn; i++)
         good = good && bench->values[i] == (char)0xaa;
     return good;
@@ -351,7 +351,7 @@ static bool check_found(struct bench *bench, bool on_gpu)
         parse_on_host(bench, halos[i]);
         good = agree(bench, "host") && good;
     }
-    if (bench->plan.text.notation == TEXT_IP && bench->expected.invalid > 0)
+    if (cuda_text_reads_less(&bench->plan.text) && bench->expected.invalid > 0)
         bench->expected.count = 0; /* on the GPU */
     if (on_gpu && bench->has_gpu)
         good = (parse_on_gpu(bench) || tap_note("written behind the values")) &&
