@@ -61,7 +61,7 @@ bins_of() {
 @test "bins that cut the buckets of the column are an error; bins of whole buckets are counted" {
     cd "$BATS_TEST_TMPDIR"
     printf '%s\n' 199 200 204 301 599 >in
-    printf '2026-11-01T00:%s:00Z\n' 01 16 31 59 >at
+    printf '2026-11-01T00:%s:00Z\n' 01 16 31 59 >stamps
     for options in '--width 50' '--width 150' '--bins 200' '--range 50:250' '--range 0:500 --width 50' \
         '--edges 0,100,250' '--log2' '--log2=2' '--log10' '--range auto --bins 3'; do
         # shellcheck disable=SC2086
@@ -74,16 +74,16 @@ bins_of() {
     [ "$(gpuhist -f 1:int/100 --edges 100,300,600 in)" = "$(printf '%s\t%s\t%s\n' 100 300 3 300 600 2)" ]
     for options in '--width 10m' '--range 2026-11-01T00:20:00Z:2026-11-02' '--edges 2026-11-01,2026-11-01T00:20:00Z'; do
         # shellcheck disable=SC2086
-        run --separate-stderr gpuhist -f 1:time/15m $options at
+        run --separate-stderr gpuhist -f 1:time/15m $options stamps
         assert_failed 2 "a bin cannot begin at "
         [[ $stderr == *" (try -f 1:time)" ]]
         # shellcheck disable=SC2086
-        gpuhist -f 1:time $options at
+        gpuhist -f 1:time $options stamps
     done
-    [ "$(gpuhist -f 1:time/15m --width 30m at)" = "2026-11-01T00:00:00Z	2026-11-01T00:30:00Z	2
+    [ "$(gpuhist -f 1:time/15m --width 30m stamps)" = "2026-11-01T00:00:00Z	2026-11-01T00:30:00Z	2
 2026-11-01T00:30:00Z	2026-11-01T01:00:00Z	2" ]
     for width in 1mo 1y; do
-        run --separate-stderr gpuhist -f 1:time/$width --width 365d at
+        run --separate-stderr gpuhist -f 1:time/$width --width 365d stamps
         assert_failed 2 "a bin cannot begin at 197"
     done
 }
