@@ -82,6 +82,9 @@ bins_of() {
     done
     [ "$(gpuhist -f 1:time/15m --width 30m stamps)" = "2026-11-01T00:00:00Z	2026-11-01T00:30:00Z	2
 2026-11-01T00:30:00Z	2026-11-01T01:00:00Z	2" ]
+    gpuhist -f 1:int/100 -t u64 --range 18446744073709551600:18446744073709551616 --bins 1 in # the type's end
+    run --separate-stderr gpuhist -f 1:int/100 -t u64 --edges 0,18446744073709551599 in
+    assert_failed 2 "a bin cannot begin at 18446744073709551599"
     for width in 1mo 1y; do
         run --separate-stderr gpuhist -f 1:time/$width --width 365d stamps
         assert_failed 2 "a bin cannot begin at 197"

@@ -500,7 +500,7 @@ static enum status options_check_edges(const struct options *options, const stru
     for (uint64_t i = 0; i < edges; i++) {
         const __int128 edge =
             is_multiple ? (__int128)i * plan->bin_width : binning_edge(&plan->binning, i);
-        if (edge > INT64_MAX || column_begins_at(column, edge))
+        if (edge >= element_limit(&plan->element) || column_begins_at(column, edge))
             continue;
         element_format(text, &plan->element, edge);
         return status_fail(failure, STATUS_USAGE,
