@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     }
 }
 
-/* Removes all values of a text with invalid tokens, which may be keys of two words. */
+/* Removes all values of a text with invalid tokens, which the CPU may read. */
 __global__ void text_withdraw_kernel(struct control *head)
 {
     if (head->parsed.invalid > 0)

@@ -480,13 +480,11 @@ static enum status options_check_edges(const struct options *options, const stru
                                        struct failure *failure)
 {
     const struct column *column = &plan->columns[0];
-    const bool has_width =
-        column_width(column) > 1 || kind_time_bucket_exists(&column->width.bucket);
     const bool is_multiple = plan->operation == OPERATION_UNIQ; /* edges are multiples of a width */
     const uint64_t edges = is_multiple ? plan->bin_width > 1 ? 8 : 0 : plan->binning.bins + 1;
     char text[ELEMENT_TEXT_SIZE];
 
-    if (!has_width || plan->is_automatic || plan->has_round_range)
+    if (!column_has_width(column) || plan->is_automatic || plan->has_round_range)
         return STATUS_OK;
     const char *typed = options->field.list[0].typed;
     const int without = (int)(strrchr(typed, '/') - typed);

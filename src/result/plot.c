@@ -40,8 +40,8 @@ struct plot_scale plot_scale_of(const struct plan *plan, __int128 unit)
         return scale;
     }
     if (!binning) {
-        if (unit == 1 && plan->columns[0].width.units > 1)
-            scale.unit = plan->columns[0].width.units;
+        if (unit == 1)
+            scale.unit = column_width(&plan->columns[0]);
         return scale;
     }
     const __int128 low = binning_edge(binning, 0);

@@ -105,7 +105,7 @@ static void print_heat_survey_groups(struct print_heat *heat)
 
     *axis = (struct print_heat_axis){
         .scale.element = &column->element,
-        .is_unit = column->width.units <= 1 && !kind_time_bucket_exists(&column->width.bucket),
+        .is_unit = !column_has_width(column),
     };
     for (uint64_t g = 0; g < groups->count; g++) {
         const __int128 value = groups_value(groups, groups_first_row(groups, g, buffer), 0);

@@ -360,7 +360,7 @@ static size_t print_svg_summary(const struct print_svg *svg, char out[SVG_SUMMAR
         print_svg_width(width, element, bucket->units);
         if (kind_time_bucket_exists(&bucket->bucket))
             kind_time_bucket_describe(width, &bucket->bucket);
-        if (bucket->units > 1 || kind_time_bucket_exists(&bucket->bucket))
+        if (column_has_width(&input->rows.plan->columns[0]))
             c += sprintf(c, "; buckets of %s", width);
         return (size_t)(c - out);
     }

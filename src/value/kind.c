@@ -49,7 +49,7 @@ static void kind_format_number_width(char out[KIND_WIDTH_SIZE], const struct ele
 
 static __int128 kind_next_number(const struct column *column, __int128 value)
 {
-    return value + (column->width.units > 1 ? column->width.units : 1);
+    return value + column_width(column);
 }
 
 /* --- numbers with units ----------------------------------------------------------------------- */

@@ -100,6 +100,12 @@ static inline uint64_t column_width(const struct column *column)
     return column->width.units > 1 ? column->width.units : 1;
 }
 
+/* Returns whether values are rounded down to buckets, which cycles are not. Pure. */
+static inline bool column_has_width(const struct column *column)
+{
+    return column_width(column) > 1 || kind_time_bucket_exists(&column->width.bucket);
+}
+
 /* Returns whether a bucket begins at a value of the column's type. Without a width all do. Pure. */
 bool column_begins_at(const struct column *column, __int128 value);
 
